@@ -1,0 +1,277 @@
+/*
+ * The compute kernels: contracts and dispatch. Owns no memory and no threads; knows nothing of
+ * files, graphs or models. Inputs are trusted: shapes, indices and sizes have been checked by
+ * whoever built the call; the functions that turn shapes into byte counts are the exception and
+ * report overflow.
+ *
+ * Work model. Activations are packed rows: row-major float32 [T, width], `stride` floats from row
+ * to row. Sequence s owns rows offsets[s] .. offsets[s + 1] - 1. Every operator is called by each
+ * member of a team with its own `rank` (0 .. size - 1) and does its share; the caller puts a
+ * barrier between two operators that depend on each other. Calls with size 1 need no barrier.
+ * Kernels never allocate, block, print or fail.
+ *
+ * The surprising decision: speed may never touch bits. For one kernel table, every output element
+ * is computed by one fixed sequence of roundings that depends only on its own inputs (for attention
+ * also on its sequence's length): never on T, on neighbouring rows, on rank and size, on alignment
+ * or on where a tile ends. Different tables ("isa_class") may differ in the last bits.
+ *
+ * Pointers to activations need the alignment of float. Distinct buffers may not overlap unless a
+ * contract says so.
+ */
+#ifndef TN_KERNEL_KERNEL_H
+#define TN_KERNEL_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- CPU ---- */
+
+/* What the CPU has *and* the operating system saves on a context switch; all false elsewhere than
+ * on x86-64. */
+struct tn_cpu {
+    bool avx2;   /* AVX2, FMA and F16C together: what the "avx2" table is compiled for */
+    bool avx512; /* AVX-512 F, BW, VL and DQ, and everything of `avx2` */
+    bool avx512_bf16;
+    bool avx512_vnni;
+    char brand[49]; /* NUL-terminated; empty when unknown. For display only. */
+};
+
+void tn_cpu_detect(struct tn_cpu *cpu);
+
+/* ---- Element types ---- */
+
+/* How a tensor is stored: little-endian, at any byte address (mapped files do not align). */
+enum tn_float_type { TN_FLOAT_F32, TN_FLOAT_F16, TN_FLOAT_BF16, TN_FLOAT_TYPES };
+
+size_t tn_float_type_size(enum tn_float_type type);
+const char *tn_float_type_name(enum tn_float_type type); /* "f32", "f16", "bf16" */
+
+/*
+ * How a linear layer computes.
+ * F32:  stored weights are widened exactly to float32; products and sums in float32.
+ * BF16: weights are rounded once, at packing, to bfloat16 (nearest even); each input row is rounded
+ *       to bfloat16; products are exact; sums in float32, within a pair of k 2i + 1 before 2i.
+ *       Subnormals may count as zero.
+ */
+enum tn_compute { TN_COMPUTE_F32, TN_COMPUTE_BF16 };
+
+/* ---- Activations ---- */
+
+/* X(enum name, text). Texts are tenon's own names; families map their configuration's spellings
+ * onto them. */
+#define TN_ACT_LIST(X)                                                                             \
+    X(IDENTITY, "identity")                                                                        \
+    X(RELU, "relu")                                                                                \
+    X(RELU6, "relu6")           /* min(max(x, 0), 6) */                                            \
+    X(LEAKY_RELU, "leaky_relu") /* x < 0 ? 0.01 x : x */                                           \
+    X(ELU, "elu")               /* x < 0 ? e^x - 1 : x */                                          \
+    X(GELU, "gelu")             /* x Phi(x), by the error function */                              \
+    X(GELU_TANH, "gelu_tanh")   /* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) */            \
+    X(QUICK_GELU, "quick_gelu") /* x sigmoid(1.702 x) */                                           \
+    X(SILU, "silu")             /* x sigmoid(x) */                                                 \
+    X(MISH, "mish")             /* x tanh(log(1 + e^x)) */                                         \
+    X(TANH, "tanh")                                                                                \
+    X(SIGMOID, "sigmoid")
+
+enum tn_act {
+#define X(name, text) TN_ACT_##name,
+    TN_ACT_LIST(X)
+#undef X
+    TN_ACTS
+};
+
+const char *tn_act_name(enum tn_act act);
+
+/* ---- Linear: y = act(x W^T + b) + residual ---- */
+
+/* A block of rows of W, in the order in which blocks are stacked along n. Element (row, k) is at
+ * data + (row * row_stride + k * k_stride) * size of type; torch's [n, k] has row_stride = k,
+ * k_stride = 1. */
+struct tn_linear_part {
+    const void *data;
+    enum tn_float_type type;
+    size_t rows;
+    size_t row_stride, k_stride;
+    const void *bias; /* `rows` contiguous elements, or NULL: zero */
+    enum tn_float_type bias_type;
+};
+
+/* A packed layer. n, k >= 1. `packed` is 64-byte aligned and stays the caller's. */
+struct tn_linear {
+    size_t n, k;
+    enum tn_compute compute;
+    const void *packed;
+};
+
+struct tn_linear_args {
+    const struct tn_linear *layer;
+    const float *x; /* [rows, k] */
+    size_t x_stride;
+    float *y; /* [rows, n]; not x */
+    size_t y_stride;
+    const float *residual; /* [rows, n] or NULL; may be y itself with the same stride */
+    size_t residual_stride;
+    size_t rows;
+    enum tn_act act;
+    void *scratch; /* `size` regions of scratch_bytes, rank r uses the r-th; 64-byte aligned */
+    size_t scratch_bytes; /* at least linear_scratch_size, a multiple of 64 */
+};
+
+/* ---- Attention ---- */
+
+/*
+ * For every sequence, head h and query row i: softmax over keys j of (q_i . k_j * scale + bias)
+ * applied to v_j, all rows of the same sequence seeing each other. Head h is columns h * head_dim
+ * .. of q, k, v and out.
+ *
+ * bias, when given, depends on the distance alone: the addend of (h, i, j) is
+ * bias[h * bias_stride + bias_center + (j - i)], valid for |j - i| < the longest length.
+ */
+struct tn_attention_args {
+    const float *q, *k, *v; /* may point into one [T, 3 heads head_dim] buffer */
+    size_t q_stride, k_stride, v_stride;
+    float *out; /* overlaps none of the inputs */
+    size_t out_stride;
+    const int32_t *offsets; /* [sequences + 1], ascending; empty sequences are allowed */
+    size_t sequences;
+    size_t heads, head_dim;
+    float scale;
+    const float *bias;
+    size_t bias_stride, bias_center;
+    void *scratch; /* `size` regions, as for linear */
+    size_t scratch_bytes; /* at least attention_scratch_size for the longest length; 64-multiple */
+};
+
+/* ---- Norms, embedding, pooling ---- */
+
+/* y = (v - mean(v)) / sqrt(var(v) + eps) * gamma + beta with v = x + residual; the variance is the
+ * biased one, divided by width. */
+struct tn_layer_norm_args {
+    const float *x;
+    size_t x_stride;
+    const float *residual; /* or NULL */
+    size_t residual_stride;
+    float *y; /* may be x or residual with the same stride */
+    size_t y_stride;
+    size_t rows, width;
+    const float *gamma; /* [width], or NULL: ones */
+    const float *beta;  /* [width], or NULL: zeros */
+    float eps;
+};
+
+enum { TN_EMBED_TABLES = 4 };
+
+/* One addend of the embedding: table[index[t]]. Rows of `width` contiguous elements, any address. */
+struct tn_embed_table {
+    const void *data;
+    enum tn_float_type type;
+    const int32_t *index; /* [rows], each checked by the caller; NULL: table row 0 for every t */
+};
+
+/* y[t] = sum of the tables in order ((a + b) + c), then layer norm when `norm`. */
+struct tn_embed_args {
+    struct tn_embed_table table[TN_EMBED_TABLES];
+    size_t tables; /* 1 .. TN_EMBED_TABLES */
+    float *y;
+    size_t y_stride;
+    size_t rows, width;
+    bool norm;
+    const float *gamma, *beta; /* as in tn_layer_norm_args */
+    float eps;
+};
+
+/* The modes of sentence-transformers' Pooling, by its own names and rules. */
+#define TN_POOLING_LIST(X)                                                                         \
+    X(CLS, "cls")                       /* row 0 of the span */                                    \
+    X(MAX, "max")                                                                                  \
+    X(MEAN, "mean")                                                                                \
+    X(MEAN_SQRT_LEN, "mean_sqrt_len_tokens") /* sum / sqrt(count) */                               \
+    X(WEIGHTED_MEAN, "weightedmean") /* weights 1, 2, 3 .. by position in the sequence */          \
+    X(LAST_TOKEN, "lasttoken")          /* last row of the span */
+
+enum tn_pooling {
+#define X(name, text) TN_POOLING_##name,
+    TN_POOLING_LIST(X)
+#undef X
+    TN_POOLINGS
+};
+
+const char *tn_pooling_name(enum tn_pooling mode);
+
+/* Rows first .. first + count - 1 take part; `position` is the 0-based position of `first` in its
+ * sequence (greater than 0 where a prompt is left out) and matters to WEIGHTED_MEAN alone. count 0
+ * gives zeros in every mode. */
+struct tn_span {
+    int32_t first, count, position;
+};
+
+struct tn_pooling_args {
+    enum tn_pooling mode;
+    const float *x;
+    size_t x_stride, width;
+    const struct tn_span *spans; /* [sequences] */
+    size_t sequences;
+    float *y; /* [sequences, width] */
+    size_t y_stride;
+};
+
+/* ---- The table ---- */
+
+struct tn_kernels {
+    const char *name;      /* "ref", "avx2", "avx512" */
+    const char *isa_class; /* for fingerprints: "portable", "x86-64-avx2", "x86-64-avx512" */
+    bool bf16;             /* whether TN_COMPUTE_BF16 may be asked for */
+
+    /* Bytes of a packed layer (multiple of 64), and of the scratch of one rank (multiple of 64, may
+     * be 0). False when the size does not fit size_t. */
+    bool (*linear_pack_size)(size_t n, size_t k, enum tn_compute compute, size_t *bytes);
+    bool (*linear_scratch_size)(size_t n, size_t k, enum tn_compute compute, size_t *bytes);
+    /* Packs the stacked parts (their rows sum to layer->n) into `packed`; ranks write disjoint
+     * regions and together every byte. `layer->packed` is not read. */
+    void (*linear_pack)(const struct tn_linear *layer, const struct tn_linear_part *parts,
+                        size_t part_count, void *packed, unsigned rank, unsigned size);
+    void (*linear)(const struct tn_linear_args *a, unsigned rank, unsigned size);
+
+    bool (*attention_scratch_size)(size_t max_length, size_t head_dim, size_t *bytes);
+    void (*attention)(const struct tn_attention_args *a, unsigned rank, unsigned size);
+
+    void (*layer_norm)(const struct tn_layer_norm_args *a, unsigned rank, unsigned size);
+    void (*embed)(const struct tn_embed_args *a, unsigned rank, unsigned size);
+    void (*pooling)(const struct tn_pooling_args *a, unsigned rank, unsigned size);
+
+    /* y = x / max(|x|_2, 1e-12) by row; a zero row stays zero. y may be x with the same stride. */
+    void (*normalize)(const float *x, size_t x_stride, float *y, size_t y_stride, size_t rows,
+                      size_t width, unsigned rank, unsigned size);
+    /* In place. */
+    void (*activate)(enum tn_act act, float *x, size_t stride, size_t rows, size_t width,
+                     unsigned rank, unsigned size);
+    /* finite[row] = 1 when no element of the row is NaN or infinite, else 0. */
+    void (*rows_finite)(const float *x, size_t stride, size_t rows, size_t width, uint8_t *finite,
+                        unsigned rank, unsigned size);
+
+    /* Widening is exact. Narrowing rounds to nearest even, overflows to infinity, keeps NaN a NaN.
+     * The stored side may have any address. */
+    void (*to_f32)(enum tn_float_type type, const void *src, float *dst, size_t count);
+    void (*from_f32)(enum tn_float_type type, const float *src, void *dst, size_t count);
+};
+
+/*
+ * The table for `name`, or the fastest one when `name` is NULL. NULL when the name is unknown, was
+ * not compiled in or the CPU lacks it. The result is constant and lives for ever. cpu may be NULL:
+ * only "ref" is then available.
+ */
+const struct tn_kernels *tn_kernels_select(const struct tn_cpu *cpu, const char *name);
+
+/* Names that tn_kernels_select may know, slowest first; NULL past the end. */
+const char *tn_kernels_name(size_t i);
+
+/* The share of `count` items that falls to `rank`: [*begin, *end). Shares differ by at most one. */
+static inline void tn_share(size_t count, unsigned rank, unsigned size, size_t *begin, size_t *end)
+{
+    size_t each = count / size, rest = count % size;
+    *begin = each * rank + (rank < rest ? rank : rest);
+    *end = *begin + each + (rank < rest ? 1 : 0);
+}
+
+#endif
