@@ -23,9 +23,9 @@ struct tn_cond {
     pthread_cond_t c;
 };
 
-/* Starts run(arg) with every signal blocked, so that the host's handlers stay on the host's
- * threads. False when the system refuses; nothing is then left behind. */
-bool tn_thread_start(struct tn_thread *thread, void (*run)(void *arg), void *arg);
+/* Starts run(arg), whose result is ignored, with every signal blocked, so that the host's handlers
+ * stay on the host's threads. False when the system refuses; nothing is then left behind. */
+bool tn_thread_start(struct tn_thread *thread, void *(*run)(void *arg), void *arg);
 /* Waits for the end of the thread; exactly once per started thread. */
 void tn_thread_join(struct tn_thread *thread);
 
@@ -44,6 +44,8 @@ void tn_cond_broadcast(struct tn_cond *cond);
 
 /* Lets another thread run on this CPU. */
 void tn_thread_yield(void);
+/* Nanoseconds of the monotonic clock. */
+uint64_t tn_thread_clock_ns(void);
 /* CPUs this process may run on (its affinity mask), at least 1. */
 unsigned tn_cpu_count(void);
 

@@ -1,0 +1,368 @@
+/*
+ * tenon: an inference runtime. The only public header; unstable until 1.0.
+ *
+ * General rules, which hold where a function says nothing else:
+ *  - Handles are opaque, made by a *_new / *_open / *_load / *_start function and released by the matching *_free.
+ *    Freeing NULL does nothing. A handle keeps what it depends on alive: the order of freeing does not matter.
+ *  - Every function that can fail returns a tn_status (TN_OK is 0) and takes a tn_error that may be NULL. On failure
+ *    the output pointers are set to NULL (or 0) and nothing stays allocated.
+ *  - Strings that go in are UTF-8 as pointer + length (tn_string) or NUL-terminated where the type is char *. Strings
+ *    that come out are views valid until the handle that gave them is freed, unless stated.
+ *  - Option structs start with their own size: set it with the initialiser TN_INIT(type). NULL options mean defaults.
+ *  - Packages, plans, sessions, tokenizers and documents are immutable once made and may be used from any number of
+ *    threads. An execution may be read by one thread at a time; tn_execution_cancel may come from any thread.
+ *  - The library never prints, exits, reads the environment or opens the network.
+ */
+#ifndef TENON_TENON_H
+#define TENON_TENON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TN_API __attribute__((visibility("default")))
+#else
+#define TN_API
+#endif
+
+#define TN_VERSION_MAJOR 0
+#define TN_VERSION_MINOR 1
+#define TN_VERSION_PATCH 0
+
+/* A zeroed option struct that carries its size. */
+#define TN_INIT(type) ((type){.struct_size = sizeof(type)})
+
+/* ---- status codes --------------------------------------------------------------------------------------------- */
+
+/* X(code, name in JSON, exit code of the command line). Codes are stable: the list only grows at its end. */
+#define TN_STATUS_LIST(X)                                                                          \
+    X(OK, "ok", 0)                                                                                 \
+    X(ARTIFACT_MISSING, "artifact_missing", 3)                                                     \
+    X(ARTIFACT_STALE, "artifact_stale", 3)                                                         \
+    X(ARTIFACT_MALFORMED, "artifact_malformed", 3)                                                 \
+    X(PATH_ESCAPE, "path_escape", 3)                                                               \
+    X(RESOURCE_LIMIT, "resource_limit", 4)                                                         \
+    X(AMBIGUOUS_PACKAGE, "ambiguous_package", 3)                                                   \
+    X(UNKNOWN_DIALECT, "unknown_dialect", 3)                                                       \
+    X(UNKNOWN_FAMILY, "unknown_family", 3)                                                         \
+    X(UNSUPPORTED_CONFIG, "unsupported_config", 3)                                                 \
+    X(METADATA_INVALID, "metadata_invalid", 3)                                                     \
+    X(AMBIGUOUS_ROLE, "ambiguous_role", 3)                                                         \
+    X(MISSING_CAPABILITY, "missing_capability", 3)                                                 \
+    X(MISSING_TENSOR, "missing_tensor", 3)                                                         \
+    X(UNEXPECTED_TENSOR, "unexpected_tensor", 3)                                                   \
+    X(TENSOR_MISMATCH, "tensor_mismatch", 3)                                                       \
+    X(DUPLICATE_TENSOR, "duplicate_tensor", 3)                                                     \
+    X(UNSUPPORTED_QUANTIZATION, "unsupported_quantization", 3)                                     \
+    X(UNSUPPORTED_TASK, "unsupported_task", 3)                                                     \
+    X(TASK_HEAD_MISMATCH, "task_head_mismatch", 3)                                                 \
+    X(UNSUPPORTED_PROCESSOR, "unsupported_processor", 3)                                           \
+    X(UNSUPPORTED_OPERATOR, "unsupported_operator", 3)                                             \
+    X(UNSUPPORTED_OPTION, "unsupported_option", 2)                                                 \
+    X(TEMPLATE_FAILED, "template_failed", 1)                                                       \
+    X(INPUT_TOO_LONG, "input_too_long", 2)                                                         \
+    X(SHAPE_OUTSIDE_ENVELOPE, "shape_outside_envelope", 2)                                         \
+    X(PROVIDER_UNAVAILABLE, "provider_unavailable", 3)                                             \
+    X(VERSION_UNQUALIFIED, "version_unqualified", 3)                                               \
+    X(PLACEMENT_REFUSED, "placement_refused", 5)                                                   \
+    X(HINT_CONFLICT, "hint_conflict", 5)                                                           \
+    X(CUSTOM_CODE_DENIED, "custom_code_denied", 5)                                                 \
+    X(NETWORK_DENIED, "network_denied", 5)                                                         \
+    X(INSUFFICIENT_MEMORY, "insufficient_memory", 4)                                               \
+    X(BUSY, "busy", 4)                                                                             \
+    X(DEADLINE_EXCEEDED, "deadline_exceeded", 4)                                                   \
+    X(INVALID_REQUEST, "invalid_request", 2)                                                       \
+    X(RUNTIME_FAILURE, "runtime_failure", 1)                                                       \
+    X(NUMERICAL_FAILURE, "numerical_failure", 1)                                                   \
+    X(CANCELLED, "cancelled", 130)                                                                 \
+    X(DRAIN_FAILED, "drain_failed", 1)
+
+typedef enum tn_status {
+#define X(name, text, exit_code) TN_##name,
+    TN_STATUS_LIST(X)
+#undef X
+} tn_status;
+
+/* The name in JSON, e.g. "artifact_missing"; "unknown_status" for a number outside the list. Never NULL. */
+TN_API const char *tn_status_name(tn_status status);
+/* 0 done, 1 failed, 2 usage or invalid request, 3 refused, 4 resources or deadline, 5 policy, 130 interrupted. */
+TN_API int tn_status_exit_code(tn_status status);
+/* "0.1.0" */
+TN_API const char *tn_version(void);
+
+/* ---- basic types ---------------------------------------------------------------------------------------------- */
+
+typedef struct tn_string {
+    const char *data;
+    size_t length; /* bytes */
+} tn_string;
+
+typedef struct tn_error tn_error;
+typedef struct tn_document tn_document;
+typedef struct tn_runtime tn_runtime;
+typedef struct tn_cancel_token tn_cancel_token;
+typedef struct tn_package tn_package;
+typedef struct tn_plan tn_plan;
+typedef struct tn_session tn_session;
+typedef struct tn_execution tn_execution;
+typedef struct tn_tokenizer tn_tokenizer;
+typedef struct tn_encoding tn_encoding;
+
+/* ---- errors ---------------------------------------------------------------------------------------------------- */
+
+/* A preallocated object (about 120 KB) that is filled by failing calls, reusable. NULL when the host has no memory. */
+TN_API tn_error *tn_error_new(void);
+TN_API void tn_error_free(tn_error *err);
+TN_API tn_status tn_error_code(const tn_error *err);
+/* Views valid until the error is filled again or freed; "" when there is nothing to say. */
+TN_API const char *tn_error_phase(const tn_error *err);
+TN_API const char *tn_error_message(const tn_error *err);
+TN_API const char *tn_error_file(const tn_error *err);    /* path inside the package */
+TN_API const char *tn_error_element(const tn_error *err); /* JSON pointer, tensor, option ... */
+TN_API const char *tn_error_found(const tn_error *err);
+TN_API const char *tn_error_expected(const tn_error *err);
+TN_API const char *tn_error_remedy(const tn_error *err);
+/* Whether the same call may succeed later as it is. */
+TN_API bool tn_error_retryable(const tn_error *err);
+/* Index of the request's item that is at fault, or -1. */
+TN_API int64_t tn_error_item(const tn_error *err);
+/* All findings behind the error: their number, and code and message of each. */
+TN_API size_t tn_error_finding_count(const tn_error *err);
+TN_API tn_status tn_error_finding_code(const tn_error *err, size_t index);
+TN_API const char *tn_error_finding_message(const tn_error *err, size_t index);
+/*
+ * The object {code, phase, message, where, found, expected, remedy, retryable, findings} as JSON text. Returns the
+ * length that the whole text has; when it is >= size, buf holds nothing useful and must be larger. Uses the host's
+ * memory while it runs; returns 0 when there is none.
+ */
+TN_API size_t tn_error_json(const tn_error *err, char *buf, size_t size);
+
+/* ---- documents ------------------------------------------------------------------------------------------------- */
+
+/* JSON text that a function made. NUL-terminated; *length may be NULL. */
+TN_API const char *tn_document_text(const tn_document *document, size_t *length);
+TN_API void tn_document_free(tn_document *document);
+
+/* ---- runtime --------------------------------------------------------------------------------------------------- */
+
+typedef enum tn_log_level { TN_LOG_DEBUG, TN_LOG_INFO, TN_LOG_WARNING, TN_LOG_ERROR } tn_log_level;
+/* `text` is valid during the call only. Called from any thread; must not call back into the runtime. */
+typedef void (*tn_log_fn)(void *user, tn_log_level level, const char *text, size_t length);
+
+typedef struct tn_runtime_options {
+    size_t struct_size;
+    /* Host allocator, both or neither; must return memory aligned to 16 bytes. Called from any thread. */
+    void *(*allocate)(void *user, size_t size);
+    void (*release)(void *user, void *p);
+    void *allocator_user;
+    tn_log_fn log;
+    void *log_user;
+    unsigned threads;           /* 0: as many as processors that this process may use */
+    uint64_t memory_limit;      /* bytes of our allocator; 0: none */
+    const char *cache_folder;   /* derived files, private; NULL: no cache on disk */
+    const char *state_folder;   /* evidence records; NULL: no records */
+} tn_runtime_options;
+
+TN_API tn_status tn_runtime_new(const tn_runtime_options *options, tn_runtime **out, tn_error *err);
+/* Drops the caller's reference; the runtime ends when the last handle that came from it is freed. */
+TN_API void tn_runtime_free(tn_runtime *runtime);
+
+typedef struct tn_memory_info {
+    size_t struct_size;
+    uint64_t current_bytes, peak_bytes, blocks;
+} tn_memory_info;
+/* What the runtime's allocator holds. `reset_peak` starts a new measurement. */
+TN_API void tn_runtime_memory(tn_runtime *runtime, bool reset_peak, tn_memory_info *out);
+
+/* What this build and machine offer; the families' envelopes; the task contracts. JSON documents. */
+TN_API tn_status tn_doctor(tn_runtime *runtime, tn_document **out, tn_error *err);
+TN_API tn_status tn_families(tn_runtime *runtime, tn_document **out, tn_error *err);
+TN_API tn_status tn_tasks(tn_runtime *runtime, tn_document **out, tn_error *err);
+
+/* A request to stop that several calls may share. Request may come from any thread or a signal handler. */
+TN_API tn_status tn_cancel_token_new(tn_runtime *runtime, tn_cancel_token **out, tn_error *err);
+TN_API void tn_cancel_token_request(tn_cancel_token *token);
+TN_API void tn_cancel_token_free(tn_cancel_token *token);
+
+/* ---- package ---------------------------------------------------------------------------------------------------- */
+
+typedef struct tn_package_options {
+    size_t struct_size;
+    const char *variant; /* id of one of the alternatives that the package holds; NULL: the only one */
+    /* JSON pointers ("/field" of config.json, or "file.json#/pointer") the caller asserts to be descriptive */
+    const char *const *descriptive;
+    size_t descriptive_count;
+} tn_package_options;
+
+/*
+ * Reads a directory, a file or a local Hugging Face cache snapshot: headers and small documents only. A package that is
+ * malformed or not understood still opens when its files can be listed: the findings are in tn_package_inspect, and
+ * tn_plan_new refuses with all of them. Fails when there is nothing to list, or at a limit.
+ */
+TN_API tn_status tn_package_open(tn_runtime *runtime, const char *path, const tn_package_options *options,
+                                 tn_package **out, tn_error *err);
+TN_API void tn_package_free(tn_package *package);
+/* dialect, variants, evidence, identity, components, tensors, files, findings as JSON. */
+TN_API tn_status tn_package_inspect(tn_package *package, tn_document **out, tn_error *err);
+/* Reads every byte: fills identity.closure and identity.weights of later inspections. cancel may be NULL. */
+TN_API tn_status tn_package_verify(tn_package *package, tn_cancel_token *cancel, tn_error *err);
+
+/* ---- assessment and plan ---------------------------------------------------------------------------------------- */
+
+typedef struct tn_plan_options {
+    size_t struct_size;
+    const char *task;          /* "embedding.dense" */
+    const char *provider;      /* comma-separated, in order of preference; NULL: native */
+    const char *device;        /* NULL or "cpu" */
+    const char *placement;     /* NULL, "strict" or "split" */
+    const char *numeric;       /* "f32" (default) or "bf16" */
+    const char *require_level; /* NULL: structurally valid may run */
+    unsigned threads;          /* 0: all of the runtime's */
+    uint64_t memory_limit;     /* bytes the session may take; 0: the runtime's limit */
+} tn_plan_options;
+
+typedef enum tn_decision {
+    TN_ELIGIBLE,
+    TN_UNSUPPORTED, /* cannot be expressed */
+    TN_UNQUALIFIED, /* expressible, evidence is missing */
+    TN_UNKNOWN      /* not inspected */
+} tn_decision;
+
+/* Which providers can run the task and why not. Pure: no weights are read. The best decision goes to *decision. */
+TN_API tn_status tn_assess(tn_package *package, const tn_plan_options *options, tn_decision *decision,
+                           tn_document **out, tn_error *err);
+
+TN_API tn_status tn_plan_new(tn_package *package, const tn_plan_options *options, tn_plan **out, tn_error *err);
+/* A plan that tn_plan_json printed. TN_ARTIFACT_STALE when the package, the build or the machine no longer match. */
+TN_API tn_status tn_plan_parse(tn_package *package, const char *json, size_t length, tn_plan **out, tn_error *err);
+TN_API tn_status tn_plan_json(tn_plan *plan, tn_document **out, tn_error *err);
+TN_API void tn_plan_free(tn_plan *plan);
+
+/* ---- session ---------------------------------------------------------------------------------------------------- */
+
+/* done and total in bytes of weights. Called on the loading thread; must not call back. */
+typedef void (*tn_progress_fn)(void *user, uint64_t done, uint64_t total);
+
+typedef struct tn_load_options {
+    size_t struct_size;
+    tn_cancel_token *cancel;
+    uint32_t timeout_ms; /* 0: none */
+    tn_progress_fn progress;
+    void *progress_user;
+} tn_load_options;
+
+/* A transaction: prepares everything, probes it, publishes once; a failure leaves nothing. */
+TN_API tn_status tn_session_load(tn_plan *plan, const tn_load_options *options, tn_session **out, tn_error *err);
+/* Drops the caller's reference; executions that still run keep the session alive. */
+TN_API void tn_session_free(tn_session *session);
+
+/* ---- execution: pulled events ------------------------------------------------------------------------------------ */
+
+typedef enum tn_tristate { TN_AUTO, TN_YES, TN_NO } tn_tristate;
+
+typedef struct tn_embed_request {
+    size_t struct_size;
+    const tn_string *texts; /* read during the call only */
+    size_t count;
+    const char *role;       /* name of a prompt of the package; NULL: the default prompt, if any */
+    tn_tristate normalize;  /* TN_AUTO: as the package says */
+    unsigned dimensions;    /* 0: all; fewer: the first ones, normalised again when normalised */
+    tn_tristate truncate;   /* TN_AUTO is yes, as the reference does; TN_NO: a longer text is TN_INPUT_TOO_LONG */
+    bool atomic;            /* one bad item fails the whole request */
+    unsigned batch;         /* most texts per step; 0: chosen by tokens */
+    uint32_t timeout_ms;    /* deadline from start; 0: none */
+} tn_embed_request;
+
+typedef enum tn_event_kind {
+    TN_EVENT_NONE,     /* nothing within the time */
+    TN_EVENT_ITEM,     /* one result, or one item's failure */
+    TN_EVENT_TERMINAL  /* the outcome; nothing follows */
+} tn_event_kind;
+
+typedef struct tn_event {
+    tn_event_kind kind;
+    tn_status status;       /* of the item or of the execution */
+    size_t index;           /* of the item in the request */
+    const float *embedding; /* [dimensions]; valid until the execution is freed */
+    size_t dimensions;
+    size_t tokens;          /* that were used, after truncation, special tokens included */
+    size_t tokens_total;    /* before truncation */
+    bool truncated;
+    size_t failed_items;    /* terminal: how many items have failed */
+} tn_event;
+
+/* Checks and queues the request; TN_BUSY with figures when it is not admitted. */
+TN_API tn_status tn_embed_start(tn_session *session, const tn_embed_request *request, tn_execution **out,
+                                tn_error *err);
+/*
+ * The next event, waiting up to timeout_ms (0: do not wait, UINT32_MAX: for ever). Items come in request order. For a
+ * failed item or outcome err is filled as well; the return value is TN_OK unless the call itself was wrong.
+ */
+TN_API tn_status tn_execution_next(tn_execution *execution, uint32_t timeout_ms, tn_event *event, tn_error *err);
+/* Asks it to stop; the terminal event follows. Any thread, any number of times. */
+TN_API void tn_execution_cancel(tn_execution *execution);
+/* Waits until the work has really stopped and its memory is free: TN_OK, or TN_DRAIN_FAILED when the time is over. */
+TN_API tn_status tn_execution_drain(tn_execution *execution, uint32_t timeout_ms, tn_error *err);
+/* After the terminal event: identities, provider, versions, numeric policy, effective options with origins. */
+TN_API tn_status tn_execution_account(tn_execution *execution, tn_document **out, tn_error *err);
+/* Cancels when still running, waits for the work to stop, releases results. */
+TN_API void tn_execution_free(tn_execution *execution);
+
+/* Space id and role, normalisation and dimension of a session's embeddings are in the account document. */
+
+/* ---- tokenizer --------------------------------------------------------------------------------------------------- */
+
+TN_API tn_status tn_tokenizer_open(tn_package *package, tn_tokenizer **out, tn_error *err);
+TN_API void tn_tokenizer_free(tn_tokenizer *tokenizer);
+
+typedef struct tn_encode_request {
+    size_t struct_size;
+    tn_string text;
+    tn_string pair;     /* data NULL: none */
+    bool no_special;    /* do not add special tokens */
+    size_t max_tokens;  /* 0: no truncation; else keep at most so many, special tokens included */
+} tn_encode_request;
+
+/* Offsets are bytes of the text (or of the pair where type id says so), half-open; special tokens have [0, 0]. */
+typedef struct tn_tokens {
+    const uint32_t *ids;
+    const uint32_t *type_ids;
+    const uint32_t *attention_mask;
+    const uint32_t (*offsets)[2];
+    size_t count;
+    bool truncated;
+} tn_tokens;
+
+TN_API tn_status tn_tokenizer_encode(tn_tokenizer *tokenizer, const tn_encode_request *request, tn_encoding **out,
+                                     tn_error *err);
+TN_API tn_tokens tn_encoding_tokens(const tn_encoding *encoding);
+/* The vocabulary's text of token i of the encoding; data NULL when i is out of range. */
+TN_API tn_string tn_encoding_token(const tn_encoding *encoding, size_t i);
+TN_API void tn_encoding_free(tn_encoding *encoding);
+
+/* ---- qualification ------------------------------------------------------------------------------------------------ */
+
+typedef struct tn_qualify_options {
+    size_t struct_size;
+    const tn_plan_options *plan;
+    const char *golden; /* path of a golden file; NULL: the task's invariants alone */
+    tn_cancel_token *cancel;
+} tn_qualify_options;
+
+/* Runs the suite, stores a record when the runtime has a state folder, and returns the record. */
+TN_API tn_status tn_qualify(tn_package *package, const tn_qualify_options *options, tn_document **out, tn_error *err);
+/* All records: short rows, one whole (id), or everything with its provenance. */
+TN_API tn_status tn_records_list(tn_runtime *runtime, tn_document **out, tn_error *err);
+TN_API tn_status tn_records_show(tn_runtime *runtime, const char *id, tn_document **out, tn_error *err);
+TN_API tn_status tn_records_export(tn_runtime *runtime, tn_document **out, tn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,846 @@
+/*
+ * Strict JSON in one pass with an explicit stack. Input is hostile. Memory grows with what was really read, never with
+ * a claimed number. Keys are nodes too (just before their value), so a pointer is found by walking siblings.
+ *
+ * Written here because nothing that Debian 12 ships has all of: duplicate keys refused, a depth limit, a place for each
+ * value, our allocator, and speed on an 11 MB tokenizer file (docs/DEPENDENCIES.md has the comparison).
+ */
+#include "base/json.h"
+
+#include "base/buf.h"
+#include "base/checked.h"
+#include "base/utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tn_json_node {
+    uint32_t offset; /* of the first byte in the text */
+    uint32_t next;   /* index just past this value and all below it */
+    uint32_t parent; /* index of the container, NO_NODE for the root */
+    uint8_t type;
+    uint8_t flags;
+    uint16_t unused;
+    union {
+        const char *s; /* string: its bytes */
+        uint32_t members;
+        double number;
+    } as;
+    uint32_t length; /* string: bytes; others: bytes in the text */
+    uint32_t unused2;
+};
+
+enum { NO_NODE = UINT32_MAX, FLAG_KEY = 1, FLAG_TRUE = 2, FLAG_INTEGER = 4, FLAG_OVERFLOW = 8 };
+
+struct parser {
+    struct tn_json_doc *doc;
+    const struct tn_limits *limits;
+    const char *s;
+    size_t at, end;
+    uint32_t *stack; /* open containers */
+    size_t depth;
+    uint32_t *slots; /* scratch of the duplicate check */
+    size_t slot_cap;
+    struct tn_error *err;
+};
+
+/* ---- failures ------------------------------------------------------------------------------------------------- */
+
+static enum tn_status malformed(struct parser *p, size_t at, const char *what, const char *expected)
+{
+    struct tn_finding *f = tn_error_set(p->err, TN_ARTIFACT_MALFORMED, TN_PHASE_PACKAGE, "not valid JSON: %s", what);
+    tn_at_offset(f, p->doc->file, at);
+    if (at < p->end) {
+        tn_found(f, "byte 0x%02X", (unsigned)(unsigned char)p->s[at]);
+    } else {
+        tn_found(f, "the end of the document after %zu bytes", p->end);
+    }
+    tn_expected(f, "%s", expected);
+    tn_remedy(f, "repair the file or fetch it again");
+    return TN_ARTIFACT_MALFORMED;
+}
+
+static enum tn_status over_limit(struct parser *p, const char *name, uint64_t limit)
+{
+    struct tn_finding *f =
+        tn_error_set(p->err, TN_RESOURCE_LIMIT, TN_PHASE_PACKAGE, "JSON document exceeds the limit %s", name);
+    tn_at_offset(f, p->doc->file, p->at);
+    tn_expected(f, "at most %llu", (unsigned long long)limit);
+    tn_remedy(f, "raise the limit %s if the file is trusted", name);
+    return TN_RESOURCE_LIMIT;
+}
+
+static enum tn_status no_memory(struct parser *p)
+{
+    return tn_error_memory(p->err, TN_PHASE_PACKAGE, "reading a JSON document");
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------------------------- */
+
+static enum tn_status add_node(struct parser *p, enum tn_json_type type, size_t offset, uint32_t *index)
+{
+    struct tn_json_doc *doc = p->doc;
+    if (doc->count == doc->cap) {
+        if (doc->cap >= p->limits->json_nodes) return over_limit(p, "json_nodes", p->limits->json_nodes);
+        uint64_t cap = doc->cap ? (uint64_t)doc->cap * 2 : 64;
+        if (cap > p->limits->json_nodes) cap = p->limits->json_nodes;
+        if (cap >= NO_NODE) cap = NO_NODE - 1;
+        struct tn_json_node *nodes = tn_realloc(doc->alloc, doc->nodes, (size_t)cap * sizeof(*nodes));
+        if (!nodes) return no_memory(p);
+        doc->nodes = nodes;
+        doc->cap = (uint32_t)cap;
+    }
+    *index = doc->count++;
+    doc->nodes[*index] = (struct tn_json_node){
+        .offset = (uint32_t)offset,
+        .next = *index + 1,
+        .parent = p->depth ? p->stack[p->depth - 1] : NO_NODE,
+        .type = (uint8_t)type,
+    };
+    return TN_OK;
+}
+
+/* ---- strings -------------------------------------------------------------------------------------------------- */
+
+static int hex_digit(unsigned char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Reads four hex digits at p->s[at]; -1 when they are not there. */
+static int32_t hex4(const struct parser *p, size_t at)
+{
+    if (p->end - at < 4) return -1;
+    int32_t value = 0;
+    for (size_t i = 0; i < 4; i++) {
+        int digit = hex_digit((unsigned char)p->s[at + i]);
+        if (digit < 0) return -1;
+        value = value << 4 | digit;
+    }
+    return value;
+}
+
+/* Decodes \uXXXX (and a following low surrogate) at `at`, which is just past the 'u'. Returns bytes read, 0: invalid. */
+static size_t decode_unicode_escape(const struct parser *p, size_t at, uint32_t *c)
+{
+    int32_t high = hex4(p, at);
+    if (high < 0 || (high >= 0xDC00 && high < 0xE000)) return 0;
+    *c = (uint32_t)high;
+    if (high < 0xD800 || high >= 0xDC00) return 4;
+    if (p->end - at < 10 || p->s[at + 4] != '\\' || p->s[at + 5] != 'u') return 0;
+    int32_t low = hex4(p, at + 6);
+    if (low < 0xDC00 || low >= 0xE000) return 0;
+    *c = 0x10000 + (((uint32_t)high - 0xD800) << 10) + ((uint32_t)low - 0xDC00);
+    return 10;
+}
+
+static const char escape_letters[] = "\"\\/bfnrt";
+static const char escape_values[] = "\"\\/\b\f\n\r\t";
+
+/* Copies s[from, to) with escapes resolved into arena memory. The raw length bounds the result. */
+static enum tn_status unescape(struct parser *p, size_t from, size_t to, struct tn_json_node *node)
+{
+    char *out = tn_arena_alloc(&p->doc->arena, to - from + 1);
+    if (!out) return no_memory(p);
+    size_t n = 0;
+    for (size_t i = from; i < to;) {
+        if (p->s[i] != '\\') {
+            out[n++] = p->s[i++];
+            continue;
+        }
+        const char *letter = i + 1 < to && p->s[i + 1] ? strchr(escape_letters, p->s[i + 1]) : NULL;
+        if (letter) {
+            out[n++] = escape_values[letter - escape_letters];
+            i += 2;
+            continue;
+        }
+        uint32_t c = 0;
+        size_t used = i + 1 < to && p->s[i + 1] == 'u' ? decode_unicode_escape(p, i + 2, &c) : 0;
+        if (!used) return malformed(p, i, "bad escape in a string", "an escape of RFC 8259, surrogates in pairs");
+        n += tn_utf8_encode(c, out + n);
+        i += 2 + used;
+    }
+    node->as.s = out;
+    node->length = (uint32_t)n;
+    return TN_OK;
+}
+
+/* True when any of the eight bytes is a quote, a backslash, a control character or not ASCII. */
+static bool has_special(uint64_t block)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = UINT64_C(0x8080808080808080);
+    uint64_t quote = block ^ ones * '"', backslash = block ^ ones * '\\';
+    uint64_t hit = ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((block - ones * 0x20) & ~block);
+    return ((hit | block) & high) != 0;
+}
+
+/* p->at is just past the opening quote; leaves it past the closing one. */
+static enum tn_status scan_string(struct parser *p, uint32_t index)
+{
+    size_t start = p->at, i = start;
+    bool escapes = false;
+    for (;;) {
+        uint64_t block;
+        while (p->end - i >= 8 && (memcpy(&block, p->s + i, 8), !has_special(block))) i += 8;
+        if (i >= p->end) return malformed(p, p->end, "a string does not end", "a closing quote");
+        unsigned char c = (unsigned char)p->s[i];
+        if (c == '"') break;
+        if (c == '\\') {
+            escapes = true;
+            if (p->end - i < 2) return malformed(p, p->end, "a string does not end", "a closing quote");
+            i += 2;
+        } else if (c < 0x20) {
+            return malformed(p, i, "control character in a string", "an escape such as \\n");
+        } else if (c < 0x80) {
+            i++;
+        } else {
+            uint32_t code_point;
+            size_t length = tn_utf8_decode(p->s + i, p->end - i, &code_point);
+            if (!length) return malformed(p, i, "invalid UTF-8", "UTF-8 text");
+            i += length;
+        }
+    }
+    p->at = i + 1;
+    struct tn_json_node *node = &p->doc->nodes[index];
+    if (escapes) return unescape(p, start, i, node);
+    node->as.s = p->s + start;
+    node->length = (uint32_t)(i - start);
+    return TN_OK;
+}
+
+/* ---- numbers -------------------------------------------------------------------------------------------------- */
+
+static size_t skip_digits(const struct parser *p, size_t i)
+{
+    while (i < p->end && p->s[i] >= '0' && p->s[i] <= '9') i++;
+    return i;
+}
+
+static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+/* Mantissa below 2^53 and a power of ten that is exact: one rounding, so correct (Clinger 1990). */
+static bool parse_exact(struct tn_str text, double *out)
+{
+    uint64_t mantissa = 0;
+    int scale = 0, exponent = 0;
+    bool negative = text.s[0] == '-', fraction = false;
+    size_t i = negative ? 1 : 0;
+    for (; i < text.n && text.s[i] != 'e' && text.s[i] != 'E'; i++) {
+        if (text.s[i] == '.') {
+            fraction = true;
+            continue;
+        }
+        if (mantissa > (UINT64_C(1) << 53) / 10 - 1) return false;
+        mantissa = mantissa * 10 + (uint64_t)(text.s[i] - '0');
+        scale += fraction;
+    }
+    if (i < text.n) {
+        bool down = text.s[++i] == '-';
+        if (text.s[i] == '+' || text.s[i] == '-') i++;
+        for (; i < text.n; i++) {
+            if (exponent > 1000) return false;
+            exponent = exponent * 10 + (text.s[i] - '0');
+        }
+        if (down) exponent = -exponent;
+    }
+    exponent -= scale;
+    if (exponent < -22 || exponent > 22) return false;
+    double value = (double)mantissa;
+    value = exponent < 0 ? value / exact_powers[-exponent] : value * exact_powers[exponent];
+    *out = negative ? -value : value;
+    return true;
+}
+
+bool tn_parse_f64(struct tn_str text, double *out)
+{
+    if (text.n == 0 || text.n > 400) return false;
+    if (parse_exact(text, out)) return true;
+    char point[16], copy[432];
+    /* The C library reads numbers by the locale's decimal point: ask it which, and write that one. */
+    snprintf(point, sizeof(point), "%.1f", 0.5);
+    size_t point_length = strlen(point) - 2, n = 0;
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.s[i] == '.') {
+            memcpy(copy + n, point + 1, point_length);
+            n += point_length;
+        } else {
+            copy[n++] = text.s[i];
+        }
+    }
+    copy[n] = 0;
+    double value = strtod(copy, NULL);
+    if (!isfinite(value)) return false;
+    *out = value;
+    return true;
+}
+
+static enum tn_status scan_number(struct parser *p, uint32_t index)
+{
+    size_t start = p->at, i = start;
+    if (p->s[i] == '-') i++;
+    size_t digits = i;
+    i = skip_digits(p, i);
+    if (i == digits) return malformed(p, i, "a number without digits", "a digit");
+    if (p->s[digits] == '0' && i - digits > 1) return malformed(p, digits, "a number with a leading zero", "0 alone");
+    bool integer = true;
+    if (i < p->end && p->s[i] == '.') {
+        integer = false;
+        digits = ++i;
+        i = skip_digits(p, i);
+        if (i == digits) return malformed(p, i, "a number that ends in a point", "a digit");
+    }
+    if (i < p->end && (p->s[i] == 'e' || p->s[i] == 'E')) {
+        integer = false;
+        i++;
+        if (i < p->end && (p->s[i] == '+' || p->s[i] == '-')) i++;
+        digits = i;
+        i = skip_digits(p, i);
+        if (i == digits) return malformed(p, i, "an exponent without digits", "a digit");
+    }
+    struct tn_json_node *node = &p->doc->nodes[index];
+    node->length = (uint32_t)(i - start);
+    if (integer) node->flags |= FLAG_INTEGER;
+    double value = 0;
+    if (!tn_parse_f64((struct tn_str){p->s + start, i - start}, &value)) node->flags |= FLAG_OVERFLOW;
+    node->as.number = value;
+    p->at = i;
+    return TN_OK;
+}
+
+/* ---- duplicate keys ------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_bytes(const char *s, size_t n, uint64_t seed)
+{
+    uint64_t h = seed ^ n * UINT64_C(0x9E3779B97F4A7C15);
+    while (n >= 8) {
+        uint64_t block;
+        memcpy(&block, s, 8);
+        h = (h ^ block) * UINT64_C(0xBF58476D1CE4E5B9);
+        h ^= h >> 29;
+        s += 8;
+        n -= 8;
+    }
+    uint64_t tail = 0;
+    memcpy(&tail, s, n);
+    h = (h ^ tail) * UINT64_C(0x94D049BB133111EB);
+    return h ^ h >> 32;
+}
+
+static struct tn_str node_str(const struct tn_json_node *node)
+{
+    return (struct tn_str){node->as.s, node->length};
+}
+
+static enum tn_status duplicate(struct parser *p, uint32_t key)
+{
+    struct tn_json_doc *doc = p->doc;
+    struct tn_finding *f = tn_error_set(p->err, TN_ARTIFACT_MALFORMED, TN_PHASE_PACKAGE, "duplicate key in a JSON object");
+    char pointer[256];
+    struct tn_str where = tn_json_pointer((struct tn_json){doc, key + 1}, pointer, sizeof(pointer));
+    tn_at_offset(f, doc->file, doc->nodes[key].offset);
+    tn_at_element(f, TN_ELEMENT_POINTER, where);
+    tn_found(f, "the key \"%.*s\" twice", TN_FMT_ARG(node_str(&doc->nodes[key])));
+    tn_expected(f, "each key once");
+    tn_remedy(f, "remove one of the two; which one is meant cannot be known");
+    return TN_ARTIFACT_MALFORMED;
+}
+
+static enum tn_status check_few(struct parser *p, uint32_t object)
+{
+    const struct tn_json_node *nodes = p->doc->nodes;
+    for (uint32_t a = object + 1; a < p->doc->count; a = nodes[a + 1].next) {
+        for (uint32_t b = object + 1; b < a; b = nodes[b + 1].next) {
+            if (tn_str_eq(node_str(&nodes[a]), node_str(&nodes[b]))) return duplicate(p, a);
+        }
+    }
+    return TN_OK;
+}
+
+static enum tn_status check_many(struct parser *p, uint32_t object, uint32_t members)
+{
+    size_t cap = 64;
+    while (cap < (size_t)members * 2) cap *= 2;
+    if (cap > p->slot_cap) {
+        tn_free(p->doc->alloc, p->slots);
+        p->slot_cap = 0;
+        p->slots = tn_malloc(p->doc->alloc, cap * sizeof(*p->slots));
+        if (!p->slots) return no_memory(p);
+        p->slot_cap = cap;
+    }
+    memset(p->slots, 0, cap * sizeof(*p->slots));
+    const struct tn_json_node *nodes = p->doc->nodes;
+    uint64_t seed = (uint64_t)(uintptr_t)nodes; /* address layout is random: no prepared collisions */
+    for (uint32_t key = object + 1; key < p->doc->count; key = nodes[key + 1].next) {
+        struct tn_str text = node_str(&nodes[key]);
+        size_t slot = hash_bytes(text.s, text.n, seed) & (cap - 1);
+        for (; p->slots[slot]; slot = (slot + 1) & (cap - 1)) {
+            if (tn_str_eq(text, node_str(&nodes[p->slots[slot]]))) return duplicate(p, key);
+        }
+        p->slots[slot] = key;
+    }
+    return TN_OK;
+}
+
+/* ---- the parser ------------------------------------------------------------------------------------------------ */
+
+static void skip_space(struct parser *p)
+{
+    while (p->at < p->end) {
+        char c = p->s[p->at];
+        if (c != ' ' && c != '\n' && c != '\r' && c != '\t') return;
+        p->at++;
+    }
+}
+
+static enum tn_status scan_literal(struct parser *p, const char *word, uint32_t index, uint8_t flags)
+{
+    size_t n = strlen(word);
+    if (p->end - p->at < n || memcmp(p->s + p->at, word, n) != 0) {
+        return malformed(p, p->at, "an unknown word", "a JSON value");
+    }
+    p->doc->nodes[index].length = (uint32_t)n;
+    p->doc->nodes[index].flags = flags;
+    p->at += n;
+    return TN_OK;
+}
+
+static enum tn_status open_container(struct parser *p, uint32_t index)
+{
+    if (p->depth >= p->limits->json_depth) return over_limit(p, "json_depth", p->limits->json_depth);
+    p->doc->nodes[index].as.members = 0;
+    p->stack[p->depth++] = index;
+    p->at++;
+    return TN_OK;
+}
+
+static enum tn_status close_container(struct parser *p)
+{
+    uint32_t index = p->stack[--p->depth];
+    struct tn_json_node *node = &p->doc->nodes[index];
+    p->at++;
+    node->next = p->doc->count;
+    node->length = (uint32_t)(p->at - node->offset);
+    if (node->type != TN_JSON_OBJECT || node->as.members < 2) return TN_OK;
+    return node->as.members <= 8 ? check_few(p, index) : check_many(p, index, node->as.members);
+}
+
+static enum tn_status scan_value(struct parser *p, bool *opened)
+{
+    *opened = false;
+    if (p->at >= p->end) return malformed(p, p->at, "a value is missing", "a JSON value");
+    char c = p->s[p->at];
+    enum tn_json_type type = c == '{'                           ? TN_JSON_OBJECT
+                             : c == '['                         ? TN_JSON_ARRAY
+                             : c == '"'                         ? TN_JSON_STRING
+                             : c == '-' || (c >= '0' && c <= '9') ? TN_JSON_NUMBER
+                             : c == 't' || c == 'f'             ? TN_JSON_BOOL
+                                                                : TN_JSON_NULL;
+    uint32_t index;
+    enum tn_status status = add_node(p, type, p->at, &index);
+    if (status) return status;
+    switch (type) {
+    case TN_JSON_OBJECT:
+    case TN_JSON_ARRAY:
+        *opened = true;
+        return open_container(p, index);
+    case TN_JSON_STRING:
+        p->at++;
+        return scan_string(p, index);
+    case TN_JSON_NUMBER:
+        return scan_number(p, index);
+    case TN_JSON_BOOL:
+        return c == 't' ? scan_literal(p, "true", index, FLAG_TRUE) : scan_literal(p, "false", index, 0);
+    case TN_JSON_NULL:
+        break;
+    }
+    return scan_literal(p, "null", index, 0);
+}
+
+static enum tn_status scan_key(struct parser *p)
+{
+    if (p->at >= p->end || p->s[p->at] != '"') return malformed(p, p->at, "a key is missing", "a string key");
+    uint32_t index;
+    enum tn_status status = add_node(p, TN_JSON_STRING, p->at, &index);
+    if (status) return status;
+    p->doc->nodes[index].flags = FLAG_KEY;
+    p->at++;
+    status = scan_string(p, index);
+    if (status) return status;
+    skip_space(p);
+    if (p->at >= p->end || p->s[p->at] != ':') return malformed(p, p->at, "a key without a colon", "a colon");
+    p->at++;
+    skip_space(p);
+    return TN_OK;
+}
+
+/* Scans the next member of the innermost container, its key included. */
+static enum tn_status scan_member(struct parser *p, bool *opened)
+{
+    struct tn_json_node *container = &p->doc->nodes[p->stack[p->depth - 1]];
+    container->as.members++;
+    enum tn_status status = container->type == TN_JSON_OBJECT ? scan_key(p) : TN_OK;
+    return status ? status : scan_value(p, opened);
+}
+
+static enum tn_status scan_document(struct parser *p)
+{
+    skip_space(p);
+    bool fresh;
+    enum tn_status status = scan_value(p, &fresh);
+    while (!status && p->depth > 0) {
+        const struct tn_json_node *container = &p->doc->nodes[p->stack[p->depth - 1]];
+        bool object = container->type == TN_JSON_OBJECT;
+        skip_space(p);
+        char c = p->at < p->end ? p->s[p->at] : 0;
+        if (c == (object ? '}' : ']')) {
+            status = close_container(p);
+            fresh = false;
+            continue;
+        }
+        if (!fresh) {
+            if (c != ',') return malformed(p, p->at, "values are not separated", object ? "',' or '}'" : "',' or ']'");
+            p->at++;
+            skip_space(p);
+        }
+        status = scan_member(p, &fresh);
+    }
+    if (status) return status;
+    skip_space(p);
+    if (p->at < p->end) return malformed(p, p->at, "text after the document", "the end of the document");
+    return TN_OK;
+}
+
+static enum tn_status parse(struct tn_json_doc *doc, const struct tn_limits *limits, struct tn_error *err)
+{
+    struct parser p = {
+        .doc = doc, .limits = limits, .s = doc->text.s, .end = doc->text.n, .err = err,
+    };
+    uint64_t most = limits->json_bytes < UINT32_MAX ? limits->json_bytes : UINT32_MAX;
+    if (p.end > most) return over_limit(&p, "json_bytes", most);
+    p.stack = tn_malloc(doc->alloc, (size_t)limits->json_depth * sizeof(*p.stack) + 1);
+    enum tn_status status = p.stack ? scan_document(&p) : no_memory(&p);
+    tn_free(doc->alloc, p.slots);
+    tn_free(doc->alloc, p.stack);
+    return status;
+}
+
+static enum tn_status parse_into(struct tn_json_doc *doc, struct tn_alloc *alloc, const struct tn_limits *limits,
+                                 struct tn_str file, struct tn_str text, bool copy, struct tn_error *err)
+{
+    *doc = (struct tn_json_doc){.alloc = alloc, .text = text};
+    tn_arena_init(&doc->arena, alloc);
+    enum tn_status status = TN_OK;
+    doc->file = tn_arena_str(&doc->arena, file);
+    if (copy) doc->text = tn_arena_str(&doc->arena, text);
+    if (!doc->file.s || !doc->text.s) {
+        status = tn_error_memory(err, TN_PHASE_PACKAGE, "reading a JSON document");
+    } else {
+        status = parse(doc, limits, err);
+    }
+    if (status) tn_json_release(doc);
+    return status;
+}
+
+enum tn_status tn_json_parse(struct tn_json_doc *doc, struct tn_alloc *alloc, const struct tn_limits *limits,
+                             struct tn_str file, struct tn_str text, struct tn_error *err)
+{
+    if (!text.s) text = TN_STR("");
+    return parse_into(doc, alloc, limits, file, text, false, err);
+}
+
+enum tn_status tn_json_parse_copy(struct tn_json_doc *doc, struct tn_alloc *alloc, const struct tn_limits *limits,
+                                  struct tn_str file, struct tn_str text, struct tn_error *err)
+{
+    return parse_into(doc, alloc, limits, file, text, true, err);
+}
+
+void tn_json_release(struct tn_json_doc *doc)
+{
+    if (!doc->alloc) return;
+    tn_free(doc->alloc, doc->nodes);
+    tn_arena_release(&doc->arena);
+    *doc = (struct tn_json_doc){0};
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
+
+static const struct tn_json_node *node_of(struct tn_json v)
+{
+    return v.doc ? &v.doc->nodes[v.node] : NULL;
+}
+
+struct tn_json tn_json_root(const struct tn_json_doc *doc)
+{
+    return (struct tn_json){doc->count ? doc : NULL, 0};
+}
+
+bool tn_json_present(struct tn_json v)
+{
+    return v.doc != NULL;
+}
+
+enum tn_json_type tn_json_type(struct tn_json v)
+{
+    return v.doc ? (enum tn_json_type)node_of(v)->type : TN_JSON_NULL;
+}
+
+const char *tn_json_type_name(enum tn_json_type type)
+{
+    static const char *const names[] = {"null", "boolean", "number", "string", "array", "object"};
+    return names[type];
+}
+
+bool tn_json_is(struct tn_json v, enum tn_json_type type)
+{
+    return v.doc && node_of(v)->type == type;
+}
+
+size_t tn_json_count(struct tn_json v)
+{
+    return tn_json_is(v, TN_JSON_OBJECT) || tn_json_is(v, TN_JSON_ARRAY) ? node_of(v)->as.members : 0;
+}
+
+struct tn_json tn_json_first(struct tn_json v)
+{
+    if (tn_json_count(v) == 0) return (struct tn_json){0};
+    return (struct tn_json){v.doc, v.node + (tn_json_is(v, TN_JSON_OBJECT) ? 2 : 1)};
+}
+
+struct tn_json tn_json_next(struct tn_json v)
+{
+    const struct tn_json_node *node = node_of(v);
+    if (!node || node->parent == NO_NODE) return (struct tn_json){0};
+    const struct tn_json_node *parent = &v.doc->nodes[node->parent];
+    if (node->next >= parent->next) return (struct tn_json){0};
+    return (struct tn_json){v.doc, node->next + (parent->type == TN_JSON_OBJECT ? 1 : 0)};
+}
+
+struct tn_str tn_json_key(struct tn_json v)
+{
+    const struct tn_json_node *node = node_of(v);
+    if (!node || node->parent == NO_NODE || v.doc->nodes[node->parent].type != TN_JSON_OBJECT) return TN_STR("");
+    return node_str(node - 1);
+}
+
+struct tn_json tn_json_get_str(struct tn_json object, struct tn_str key)
+{
+    if (!tn_json_is(object, TN_JSON_OBJECT)) return (struct tn_json){0};
+    for (struct tn_json v = tn_json_first(object); v.doc; v = tn_json_next(v)) {
+        if (tn_str_eq(tn_json_key(v), key)) return v;
+    }
+    return (struct tn_json){0};
+}
+
+struct tn_json tn_json_get(struct tn_json object, const char *key)
+{
+    return tn_json_get_str(object, tn_str_of(key));
+}
+
+struct tn_json tn_json_at(struct tn_json array, size_t index)
+{
+    if (!tn_json_is(array, TN_JSON_ARRAY)) return (struct tn_json){0};
+    struct tn_json v = tn_json_first(array);
+    while (v.doc && index--) v = tn_json_next(v);
+    return v;
+}
+
+/* One segment of a pointer, unescaped (~0, ~1) into buf; longer segments never match. */
+static struct tn_str pointer_segment(const char **pointer, char *buf, size_t cap)
+{
+    size_t n = 0;
+    const char *s = *pointer + 1;
+    for (; *s && *s != '/' && n < cap; s++) {
+        char c = *s;
+        if (c == '~' && (s[1] == '0' || s[1] == '1')) c = *++s == '0' ? '~' : '/';
+        buf[n++] = c;
+    }
+    *pointer = s;
+    return (struct tn_str){buf, n};
+}
+
+static bool array_index(struct tn_str s, size_t *out)
+{
+    if (s.n == 0 || s.n > 9 || (s.n > 1 && s.s[0] == '0')) return false;
+    size_t value = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.s[i] < '0' || s.s[i] > '9') return false;
+        value = value * 10 + (size_t)(s.s[i] - '0');
+    }
+    *out = value;
+    return true;
+}
+
+struct tn_json tn_json_find(struct tn_json v, const char *pointer)
+{
+    char buf[256];
+    while (v.doc && *pointer == '/') {
+        struct tn_str segment = pointer_segment(&pointer, buf, sizeof(buf));
+        size_t index;
+        if (tn_json_is(v, TN_JSON_ARRAY)) {
+            v = array_index(segment, &index) ? tn_json_at(v, index) : (struct tn_json){0};
+        } else {
+            v = tn_json_get_str(v, segment);
+        }
+    }
+    return *pointer ? (struct tn_json){0} : v;
+}
+
+bool tn_json_bool(struct tn_json v, bool *out)
+{
+    if (!tn_json_is(v, TN_JSON_BOOL)) return false;
+    *out = (node_of(v)->flags & FLAG_TRUE) != 0;
+    return true;
+}
+
+bool tn_json_str(struct tn_json v, struct tn_str *out)
+{
+    if (!tn_json_is(v, TN_JSON_STRING)) return false;
+    *out = node_str(node_of(v));
+    return true;
+}
+
+bool tn_json_f64(struct tn_json v, double *out)
+{
+    if (!tn_json_is(v, TN_JSON_NUMBER) || node_of(v)->flags & FLAG_OVERFLOW) return false;
+    *out = node_of(v)->as.number;
+    return true;
+}
+
+/* Digits of an integer literal; false on overflow. */
+static bool parse_digits(const char *s, size_t n, uint64_t *out)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t digit = (uint64_t)(s[i] - '0');
+        if (value > (UINT64_MAX - digit) / 10) return false;
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return true;
+}
+
+/* Magnitude and sign of a number that is integral in value. */
+static bool integral(struct tn_json v, uint64_t *magnitude, bool *negative)
+{
+    if (!tn_json_is(v, TN_JSON_NUMBER)) return false;
+    const struct tn_json_node *node = node_of(v);
+    struct tn_str text = tn_json_text(v);
+    *negative = text.s[0] == '-';
+    if (node->flags & FLAG_INTEGER) return parse_digits(text.s + *negative, text.n - *negative, magnitude);
+    double value = fabs(node->as.number);
+    if (node->flags & FLAG_OVERFLOW || value > 9007199254740992.0 || value != floor(value)) return false;
+    *magnitude = (uint64_t)value;
+    return true;
+}
+
+bool tn_json_i64(struct tn_json v, int64_t *out)
+{
+    uint64_t magnitude;
+    bool negative;
+    if (!integral(v, &magnitude, &negative) || magnitude > (uint64_t)INT64_MAX) return false;
+    *out = negative ? -(int64_t)magnitude : (int64_t)magnitude;
+    return true;
+}
+
+bool tn_json_u64(struct tn_json v, uint64_t *out)
+{
+    uint64_t magnitude;
+    bool negative;
+    if (!integral(v, &magnitude, &negative) || (negative && magnitude)) return false;
+    *out = magnitude;
+    return true;
+}
+
+bool tn_json_is_integer(struct tn_json v)
+{
+    return tn_json_is(v, TN_JSON_NUMBER) && (node_of(v)->flags & FLAG_INTEGER);
+}
+
+struct tn_str tn_json_text(struct tn_json v)
+{
+    const struct tn_json_node *node = node_of(v);
+    if (!node) return TN_STR("");
+    const char *s = v.doc->text.s + node->offset;
+    if (node->type != TN_JSON_STRING) return (struct tn_str){s, node->length};
+    size_t n = 1;
+    while (s[n] != '"') n += s[n] == '\\' ? 2 : 1;
+    return (struct tn_str){s, n + 1};
+}
+
+uint64_t tn_json_offset(struct tn_json v)
+{
+    return v.doc ? node_of(v)->offset : 0;
+}
+
+static void pointer_append(struct tn_buf *out, struct tn_str key)
+{
+    tn_buf_putc(out, '/');
+    for (size_t i = 0; i < key.n; i++) {
+        if (key.s[i] == '~') {
+            tn_buf_append(out, "~0", 2);
+        } else if (key.s[i] == '/') {
+            tn_buf_append(out, "~1", 2);
+        } else {
+            tn_buf_putc(out, key.s[i]);
+        }
+    }
+}
+
+/* Position of a value among its siblings. */
+static size_t sibling_index(struct tn_json v, uint32_t parent)
+{
+    size_t index = 0;
+    for (uint32_t i = parent + 1; i < v.node; i = v.doc->nodes[i].next) index++;
+    return index;
+}
+
+/* A fixed buffer as a tn_buf: full means cut. */
+static struct tn_buf fixed_buf(char *buf, size_t cap)
+{
+    return (struct tn_buf){.data = buf, .cap = cap, .max = cap - 1};
+}
+
+struct tn_str tn_json_pointer(struct tn_json v, char *buf, size_t cap)
+{
+    buf[0] = 0;
+    if (!v.doc) return (struct tn_str){buf, 0};
+    uint32_t path[160];
+    size_t depth = 0;
+    for (uint32_t i = v.node; v.doc->nodes[i].parent != NO_NODE && depth < 160; i = v.doc->nodes[i].parent) path[depth++] = i;
+    struct tn_buf out = fixed_buf(buf, cap);
+    while (depth > 0) {
+        struct tn_json step = {v.doc, path[--depth]};
+        uint32_t parent = node_of(step)->parent;
+        if (v.doc->nodes[parent].type == TN_JSON_OBJECT) {
+            pointer_append(&out, tn_json_key(step));
+        } else {
+            char digits[24];
+            int n = snprintf(digits, sizeof(digits), "%zu", sibling_index(step, parent));
+            pointer_append(&out, (struct tn_str){digits, (size_t)n});
+        }
+    }
+    return (struct tn_str){buf, out.len};
+}
+
+void tn_at_json(struct tn_finding *f, struct tn_json v)
+{
+    if (!f || !v.doc) return;
+    char pointer[256];
+    tn_at_pointer(f, v.doc->file, tn_json_pointer(v, pointer, sizeof(pointer)));
+}
+
+void tn_at_json_member(struct tn_finding *f, struct tn_json object, const char *key)
+{
+    if (!f || !object.doc) return;
+    char pointer[256];
+    struct tn_str base = tn_json_pointer(object, pointer, sizeof(pointer));
+    struct tn_buf out = fixed_buf(pointer, sizeof(pointer));
+    out.len = base.n;
+    pointer_append(&out, tn_str_of(key));
+    tn_at_pointer(f, object.doc->file, (struct tn_str){pointer, out.len});
+}

@@ -1,0 +1,153 @@
+/*
+ * Description: what the bytes mean, as one plain struct; filled by a dialect (dialect/ *.c, one file per convention, one
+ * row in the table of describe.c). Every value that changes an answer is also a fact with its origin and rule.
+ * Nothing after this stage opens a configuration file.
+ *
+ * Immutable once made. All strings live in its arena. The inventory must outlive it.
+ */
+#ifndef TN_DESCRIBE_DESCRIBE_H
+#define TN_DESCRIBE_DESCRIBE_H
+
+#include "describe/schema.h"
+#include "package/package.h"
+
+enum tn_origin { TN_FROM_FILE, TN_FROM_DEFAULT, TN_FROM_USER, TN_FROM_STRUCTURE };
+
+struct tn_fact {
+    struct tn_str name;    /* "encoder.hidden_size", "module.1.pooling_mode", "tokenizer.truncation_side" */
+    struct tn_str value;   /* JSON text */
+    enum tn_origin origin;
+    struct tn_str file;    /* origin file; for defaults "default of schema bert/1" */
+    struct tn_str pointer; /* JSON pointer, tensor name or "" */
+    struct tn_str rule;    /* "transformers.config/1", "st.pooling.flags/1" ... */
+    bool descriptive;      /* kept for people; not part of a fingerprint */
+};
+
+/* Pooling over the rows that the mask includes; several are concatenated in this (the library's) order. */
+#define TN_POOLING_LIST(X)                                                                         \
+    X(CLS, "cls")                                                                                  \
+    X(MAX, "max")                                                                                  \
+    X(MEAN, "mean")                                                                                \
+    X(MEAN_SQRT_LEN, "mean_sqrt_len_tokens")                                                       \
+    X(WEIGHTED_MEAN, "weightedmean")                                                               \
+    X(LAST_TOKEN, "lasttoken")
+
+enum tn_pooling {
+#define X(name, text) TN_POOL_##name,
+    TN_POOLING_LIST(X)
+#undef X
+    TN_POOLING_COUNT
+};
+
+enum tn_module_kind {
+    TN_MODULE_TRANSFORMER,
+    TN_MODULE_POOLING,
+    TN_MODULE_DENSE,
+    TN_MODULE_LAYER_NORM,
+    TN_MODULE_NORMALIZE
+};
+
+/* One step of the chain, in order. `tensors` of Dense and LayerNorm: "linear.weight", "linear.bias", "norm.weight" ... */
+struct tn_module {
+    enum tn_module_kind kind;
+    uint32_t index;
+    struct tn_str path;   /* folder inside the package, "" for the root */
+    uint64_t in_features, out_features;
+    /* pooling */
+    enum tn_pooling pooling[TN_POOLING_COUNT];
+    uint32_t pooling_count;
+    bool include_prompt;
+    /* dense */
+    bool bias;
+    struct tn_str activation; /* normalised: "identity", "tanh", "relu", "gelu", "gelu_tanh", "sigmoid", "silu" ... */
+    /* layer norm */
+    double eps;
+    /* dense, layer norm: their tensors */
+    const struct tn_tensor_info *weight, *bias_tensor;
+};
+
+struct tn_prompt {
+    struct tn_str name, text;
+};
+
+/* A component that a family implements. */
+struct tn_component {
+    struct tn_str name;          /* "encoder" */
+    const struct tn_schema *schema; /* the family's table, matched by model_type and architectures */
+    struct tn_str model_type, architecture; /* as found */
+    struct tn_value *values;     /* one per schema field, aliases resolved, defaults filled */
+    const struct tn_variant *variant; /* tensors */
+    struct tn_str folder;
+};
+
+/* Tokenizer facts; the pipeline itself is built by src/text from the files named here. */
+struct tn_tokenizer_facts {
+    bool present;
+    struct tn_str tokenizer_json;   /* path, or "" */
+    struct tn_str vocab_txt;        /* path, or "": the fallback rule */
+    struct tn_str tokenizer_config; /* path, or "" */
+    struct tn_str special_tokens_map;
+    struct tn_str tokenizer_class;
+    /* For the fallback rule, resolved from tokenizer_config.json with the class's published defaults. */
+    bool do_lower_case, tokenize_chinese_chars;
+    bool strip_accents_set, strip_accents; /* unset: follows do_lower_case */
+    struct tn_str unk_token, cls_token, sep_token, pad_token, mask_token;
+    struct tn_str padding_side, truncation_side; /* "right" / "left" */
+    bool model_max_length_set;      /* false: absent or "not a size" (1e30 and the like) */
+    uint64_t model_max_length;
+};
+
+struct tn_description {
+    const struct tn_inventory *inv;
+    struct tn_arena arena;
+    struct tn_str dialect, dialect_version; /* "sentence_transformers", "1" */
+    const struct tn_variant *variant;
+    struct tn_component *components;
+    uint32_t component_count;
+    struct tn_tokenizer_facts tokenizer;
+    struct tn_module *modules;
+    uint32_t module_count;
+    struct tn_prompt *prompts;
+    uint32_t prompt_count;
+    struct tn_str default_prompt; /* name, or "" */
+    struct tn_str similarity;     /* "cosine", "dot", "euclidean", "manhattan" or "" when not stated */
+    /* Longest input in tokens, special tokens included; the smallest of what the package states. 0: not stated. */
+    uint64_t max_seq_length;
+    uint64_t truncate_dim; /* 0: not stated */
+    struct tn_fact *facts;
+    uint32_t fact_count;
+    struct tn_findings findings; /* all problems of the description; blockers mean it must not run */
+    struct tn_str *descriptive;  /* pointers that the caller asserted and that were used */
+    uint32_t descriptive_count;
+};
+
+struct tn_describe_options {
+    const char *variant; /* NULL: the only one */
+    const char *const *descriptive;
+    size_t descriptive_count;
+    const struct tn_schema *const *schemas; /* of the registered families */
+    size_t schema_count;
+};
+
+/*
+ * Chooses the dialect by evidence and runs it. Problems become findings of the description: the call itself fails only
+ * without memory, at a limit or on a cancelled read. A package whose container no provider reads still gets a
+ * description with a blocker that says so.
+ */
+enum tn_status tn_describe(const struct tn_inventory *inv, const struct tn_describe_options *options,
+                           struct tn_description **out, struct tn_error *err);
+void tn_description_free(struct tn_description *d);
+
+/* Value of a component by normalised name; an absent optional value has .present false. Never NULL for a schema name. */
+const struct tn_value *tn_component_value(const struct tn_component *c, const char *name);
+/* Prompt by name, or NULL. */
+const struct tn_prompt *tn_description_prompt(const struct tn_description *d, struct tn_str name);
+const char *tn_pooling_name(enum tn_pooling pooling);
+const char *tn_module_kind_name(enum tn_module_kind kind);
+
+/* Members dialect, components, modules, prompts, tokenizer, facts of the inspect document, in the caller's object. */
+void tn_description_write(struct tn_json_writer *w, const struct tn_description *d);
+/* Feeds what changes answers (no origins, no descriptive facts) into a fingerprint. */
+void tn_description_fingerprint(const struct tn_description *d, struct tn_sha256 *h);
+
+#endif

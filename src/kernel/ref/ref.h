@@ -1,0 +1,39 @@
+/*
+ * The reference kernels: plain C, one operator per file, the oracle of every fast variant and the
+ * only table on CPUs without one. They favour accuracy and legibility; transcendental functions go
+ * through double and are rounded once.
+ */
+#ifndef TN_KERNEL_REF_REF_H
+#define TN_KERNEL_REF_REF_H
+
+#include "kernel/kernel.h"
+
+extern const struct tn_kernels tn_kernels_ref;
+
+bool tn_ref_linear_pack_size(size_t n, size_t k, enum tn_compute compute, size_t *bytes);
+bool tn_ref_linear_scratch_size(size_t n, size_t k, enum tn_compute compute, size_t *bytes);
+void tn_ref_linear_pack(const struct tn_linear *layer, const struct tn_linear_part *parts,
+                        size_t part_count, void *packed, unsigned rank, unsigned size);
+void tn_ref_linear(const struct tn_linear_args *a, unsigned rank, unsigned size);
+
+bool tn_ref_attention_scratch_size(size_t max_length, size_t head_dim, size_t *bytes);
+void tn_ref_attention(const struct tn_attention_args *a, unsigned rank, unsigned size);
+
+void tn_ref_layer_norm(const struct tn_layer_norm_args *a, unsigned rank, unsigned size);
+/* One row: y = norm(v). y may be v. */
+void tn_ref_layer_norm_row(const float *v, float *y, size_t width, const float *gamma,
+                           const float *beta, float eps);
+void tn_ref_embed(const struct tn_embed_args *a, unsigned rank, unsigned size);
+void tn_ref_pooling(const struct tn_pooling_args *a, unsigned rank, unsigned size);
+
+void tn_ref_normalize(const float *x, size_t x_stride, float *y, size_t y_stride, size_t rows,
+                      size_t width, unsigned rank, unsigned size);
+float tn_ref_act(enum tn_act act, float x);
+void tn_ref_activate(enum tn_act act, float *x, size_t stride, size_t rows, size_t width,
+                     unsigned rank, unsigned size);
+void tn_ref_rows_finite(const float *x, size_t stride, size_t rows, size_t width, uint8_t *finite,
+                        unsigned rank, unsigned size);
+void tn_ref_to_f32(enum tn_float_type type, const void *src, float *dst, size_t count);
+void tn_ref_from_f32(enum tn_float_type type, const float *src, void *dst, size_t count);
+
+#endif

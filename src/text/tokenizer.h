@@ -1,0 +1,73 @@
+/*
+ * Tokenizer: the tokenizer.json pipeline as stages (normalizer, pre-tokenizer, model, post-processor, decoder, added
+ * tokens, truncation, padding). Built from untrusted files, immutable afterwards and shared between threads; all options
+ * are arguments and all working memory is in the caller's scratch. Ids, type ids, masks and offsets equal those of the
+ * `tokenizers` library. An unknown stage is refused by name (TN_UNSUPPORTED_PROCESSOR).
+ */
+#ifndef TN_TEXT_TOKENIZER_H
+#define TN_TEXT_TOKENIZER_H
+
+#include "base/context.h"
+#include "base/hash.h"
+#include "base/json.h"
+
+struct tn_text_tokenizer;
+
+/* The fallback rule "vocab.txt + tokenizer_config.json" (BertTokenizer of transformers). */
+struct tn_wordpiece_options {
+    struct tn_str vocab_name; /* file name for errors */
+    struct tn_str vocab;      /* contents of vocab.txt: one token per line, id = line number */
+    bool do_lower_case, tokenize_chinese_chars, strip_accents_set, strip_accents;
+    struct tn_str unk_token, cls_token, sep_token, pad_token, mask_token;
+};
+
+/* `root` is the parsed tokenizer.json; it may be released afterwards. */
+enum tn_status tn_text_tokenizer_from_json(const struct tn_context *ctx, struct tn_json root,
+                                           struct tn_text_tokenizer **out, struct tn_error *err);
+enum tn_status tn_text_tokenizer_from_vocab(const struct tn_context *ctx, const struct tn_wordpiece_options *options,
+                                            struct tn_text_tokenizer **out, struct tn_error *err);
+void tn_text_tokenizer_free(struct tn_text_tokenizer *t);
+
+struct tn_text_options {
+    bool no_special;
+    bool truncate_right_set; /* else the side that the tokenizer states, default right */
+    bool truncate_left;
+    size_t max_tokens;       /* 0: none; special tokens included, as the library's truncation counts */
+    bool want_offsets;       /* offsets cost time; embedding does not need them */
+};
+
+/* Result and working memory, reusable for any number of texts; one thread at a time. */
+struct tn_text_encoding {
+    uint32_t *ids, *type_ids, *special_mask;
+    uint32_t (*offsets)[2]; /* bytes of the original text; NULL unless wanted */
+    size_t count;
+    size_t total;           /* tokens before truncation, special tokens included */
+    bool truncated;
+    struct tn_text_scratch *scratch;
+    struct tn_alloc *alloc;
+};
+
+void tn_text_encoding_init(struct tn_text_encoding *e, struct tn_alloc *alloc);
+void tn_text_encoding_release(struct tn_text_encoding *e);
+
+/* `pair` with .s NULL: none. The text must be valid UTF-8 (else TN_INVALID_REQUEST with the byte offset). */
+enum tn_status tn_text_encode(const struct tn_text_tokenizer *t, struct tn_str text, struct tn_str pair,
+                              const struct tn_text_options *options, struct tn_text_encoding *e,
+                              struct tn_error *err);
+
+size_t tn_text_vocab_size(const struct tn_text_tokenizer *t); /* largest id + 1, added tokens included */
+/* Text of an id; .s NULL when there is none. */
+struct tn_str tn_text_token(const struct tn_text_tokenizer *t, uint32_t id);
+bool tn_text_token_id(const struct tn_text_tokenizer *t, struct tn_str token, uint32_t *id);
+/* Identity of everything that can change ids: model, stages, added tokens, version of the Unicode tables. */
+void tn_text_fingerprint(const struct tn_text_tokenizer *t, struct tn_sha256 *h);
+/* What the file says about padding and truncation, for contradictions (0 / false when absent). */
+struct tn_text_facts {
+    bool truncation, padding;
+    uint64_t truncation_max_length;
+    bool adds_bos_like_first, adds_eos_like_last; /* whether the post-processor puts a special token first / last */
+    const char *unicode_version;
+};
+struct tn_text_facts tn_text_tokenizer_facts(const struct tn_text_tokenizer *t);
+
+#endif
