@@ -8,6 +8,7 @@
 #ifndef TN_DESCRIBE_DESCRIBE_H
 #define TN_DESCRIBE_DESCRIBE_H
 
+#include "describe/pooling.h"
 #include "describe/schema.h"
 #include "package/package.h"
 
@@ -21,22 +22,6 @@ struct tn_fact {
     struct tn_str pointer; /* JSON pointer, tensor name or "" */
     struct tn_str rule;    /* "transformers.config/1", "st.pooling.flags/1" ... */
     bool descriptive;      /* kept for people; not part of a fingerprint */
-};
-
-/* Pooling over the rows that the mask includes; several are concatenated in this (the library's) order. */
-#define TN_POOLING_LIST(X)                                                                         \
-    X(CLS, "cls")                                                                                  \
-    X(MAX, "max")                                                                                  \
-    X(MEAN, "mean")                                                                                \
-    X(MEAN_SQRT_LEN, "mean_sqrt_len_tokens")                                                       \
-    X(WEIGHTED_MEAN, "weightedmean")                                                               \
-    X(LAST_TOKEN, "lasttoken")
-
-enum tn_pooling {
-#define X(name, text) TN_POOL_##name,
-    TN_POOLING_LIST(X)
-#undef X
-    TN_POOLING_COUNT
 };
 
 enum tn_module_kind {
@@ -54,7 +39,7 @@ struct tn_module {
     struct tn_str path;   /* folder inside the package, "" for the root */
     uint64_t in_features, out_features;
     /* pooling */
-    enum tn_pooling pooling[TN_POOLING_COUNT];
+    enum tn_pooling pooling[TN_POOLINGS];
     uint32_t pooling_count;
     bool include_prompt;
     /* dense */
@@ -142,7 +127,6 @@ void tn_description_free(struct tn_description *d);
 const struct tn_value *tn_component_value(const struct tn_component *c, const char *name);
 /* Prompt by name, or NULL. */
 const struct tn_prompt *tn_description_prompt(const struct tn_description *d, struct tn_str name);
-const char *tn_pooling_name(enum tn_pooling pooling);
 const char *tn_module_kind_name(enum tn_module_kind kind);
 
 /* Members dialect, components, modules, prompts, tokenizer, facts of the inspect document, in the caller's object. */

@@ -80,13 +80,3 @@ const char *tn_act_name(enum tn_act act)
     };
     return names[act];
 }
-
-const char *tn_pooling_name(enum tn_pooling mode)
-{
-    static const char *const names[TN_POOLINGS] = {
-#define X(name, text) text,
-        TN_POOLING_LIST(X)
-#undef X
-    };
-    return names[mode];
-}

@@ -21,6 +21,8 @@
 #ifndef TN_KERNEL_KERNEL_H
 #define TN_KERNEL_KERNEL_H
 
+#include "describe/pooling.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -180,24 +182,6 @@ struct tn_embed_args {
     const float *gamma, *beta; /* as in tn_layer_norm_args */
     float eps;
 };
-
-/* The modes of sentence-transformers' Pooling, by its own names and rules. */
-#define TN_POOLING_LIST(X)                                                                         \
-    X(CLS, "cls")                       /* row 0 of the span */                                    \
-    X(MAX, "max")                                                                                  \
-    X(MEAN, "mean")                                                                                \
-    X(MEAN_SQRT_LEN, "mean_sqrt_len_tokens") /* sum / sqrt(count) */                               \
-    X(WEIGHTED_MEAN, "weightedmean") /* weights 1, 2, 3 .. by position in the sequence */          \
-    X(LAST_TOKEN, "lasttoken")          /* last row of the span */
-
-enum tn_pooling {
-#define X(name, text) TN_POOLING_##name,
-    TN_POOLING_LIST(X)
-#undef X
-    TN_POOLINGS
-};
-
-const char *tn_pooling_name(enum tn_pooling mode);
 
 /* Rows first .. first + count - 1 take part; `position` is the 0-based position of `first` in its
  * sequence (greater than 0 where a prompt is left out) and matters to WEIGHTED_MEAN alone. count 0
