@@ -1,0 +1,104 @@
+/*
+ * Families: architectures implemented natively. A family is one file that reads like the architecture: its schema
+ * (describe/schema.h), its tensor list, and a builder that emits the graph. registry.c lists them. No other file tests
+ * a family's name, and no family ever sees a repository's name.
+ */
+#ifndef TN_FAMILY_FAMILY_H
+#define TN_FAMILY_FAMILY_H
+
+#include "describe/describe.h"
+#include "graph/graph.h"
+
+enum { TN_TENSOR_PER_LAYER = 1, TN_TENSOR_OPTIONAL = 2 };
+
+/* One tensor of the architecture. '%' in role and names stands for the layer's index. */
+struct tn_tensor_rule {
+    const char *role;    /* "layer.%.attention.query.weight" */
+    const char *name;    /* "encoder.layer.%.attention.self.query.weight" */
+    const char *alias;   /* the same tensor under an older name, or NULL */
+    const char *dims[2]; /* normalised names of configuration values; a NULL second one: a vector */
+    unsigned flags;
+};
+
+/* A tensor that may be there and is not read. '%' matches digits, a final '*' matches any rest. */
+struct tn_unused_rule {
+    const char *pattern;
+    const char *why;
+};
+
+struct tn_binding;
+
+struct tn_family {
+    const char *name;
+    const char *version; /* changes whenever the same package would compute differently */
+    const struct tn_schema *schema;
+    const char *layer_count;          /* name of the value that counts layers */
+    const char *const *prefixes;      /* accepted in front of every name, NULL-terminated; "" is always tried first */
+    const struct tn_tensor_rule *tensors;
+    size_t tensor_count;
+    const struct tn_unused_rule *unused;
+    size_t unused_count;
+    /* Emits the component; returns the value of the last hidden state. Failures stick to the graph. */
+    uint32_t (*build)(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b);
+};
+
+/* NULL past the end. */
+const struct tn_family *tn_family_at(size_t index);
+/* The family whose schema a component was described with, or NULL. */
+const struct tn_family *tn_family_of(const struct tn_component *c);
+/* The registered schemas, for tn_describe_options; *count is set. */
+const struct tn_schema *const *tn_family_schemas(size_t *count);
+/* Envelopes of all families: schema rows, tensors, accepted-unused rules. */
+void tn_families_write(struct tn_json_writer *w);
+
+/* ---- binding ------------------------------------------------------------------------------------------------------ */
+
+#define TN_AUDIT_LIST(X)                                                                           \
+    X(LOADED, "loaded")                                                                            \
+    X(ALIASED, "aliased")                                                                          \
+    X(OPTIONAL_ABSENT, "optional_absent")                                                          \
+    X(ACCEPTED_UNUSED, "accepted_unused")                                                          \
+    X(UNEXPECTED, "unexpected")                                                                    \
+    X(MISSING, "missing")                                                                          \
+    X(MISMATCHED, "mismatched")
+
+enum tn_audit_kind {
+#define X(name, text) TN_AUDIT_##name,
+    TN_AUDIT_LIST(X)
+#undef X
+    TN_AUDIT_KINDS
+};
+
+struct tn_audit_row {
+    enum tn_audit_kind kind;
+    struct tn_str role;   /* "" for tensors that no rule binds */
+    struct tn_str tensor; /* name in the package, or the name that was looked for */
+    const char *rule;     /* why aliased or accepted-unused; NULL otherwise */
+};
+
+/* Every tensor of a component bound to its role, and the audit of all others. Lives in the caller's arena. */
+struct tn_binding {
+    const struct tn_family *family;
+    uint64_t layers;
+    const struct tn_tensor_info **bound; /* [tensor_count][layers or 1] */
+    struct tn_audit_row *audit;
+    uint32_t audit_count;
+    const char *prefix;
+};
+
+/*
+ * Binds by rules alone; nothing is tried until it fits. Missing, mis-shaped and unexpected tensors become blockers, all
+ * of them. Fails itself only without memory.
+ */
+enum tn_status tn_bind(const struct tn_description *d, const struct tn_component *c, const struct tn_family *family,
+                       struct tn_arena *arena, struct tn_findings *findings, struct tn_binding *out,
+                       struct tn_error *err);
+
+/* The weight of a role inside a graph, declared on first use. '%' in role is `layer`. TN_NO_WEIGHT when optional-absent. */
+uint32_t tn_bound_weight(struct tn_graph *g, const struct tn_binding *b, const char *role, uint64_t layer,
+                         enum tn_weight_use use);
+
+void tn_audit_write(struct tn_json_writer *w, const struct tn_binding *b);
+const char *tn_audit_kind_name(enum tn_audit_kind kind);
+
+#endif

@@ -1,0 +1,166 @@
+/*
+ * The graph: tenon's typed intermediate program. Families and recipes emit it, providers read it. Values are float32 rows
+ * [T, width] (one per token of the packed sequences) or [S, width] (one per sequence); T and S stay symbolic. The
+ * sequence borders (offsets), token ids and pooled spans are operands of the invocation, not values.
+ *
+ * A graph refers to weights by index; each weight is bound to a tensor of the package before the graph is built, so no
+ * name is looked up later. Building never fails half-way: the error is sticky, tn_graph_finish reports it.
+ */
+#ifndef TN_GRAPH_GRAPH_H
+#define TN_GRAPH_GRAPH_H
+
+#include "describe/pooling.h"
+#include "kernel/kernel.h"
+#include "package/package.h"
+
+enum tn_dim { TN_DIM_ROWS, TN_DIM_SEQUENCES };
+
+enum { TN_NO_VALUE = UINT32_MAX, TN_NO_WEIGHT = UINT32_MAX, TN_LINEAR_PARTS = 3 };
+
+struct tn_graph_value {
+    enum tn_dim dim;
+    uint64_t width;
+};
+
+/* How a weight is kept in memory. One tensor used in two ways is two weights. */
+enum tn_weight_use {
+    TN_USE_LINEAR, /* part of a packed layer */
+    TN_USE_VECTOR, /* widened to float32 */
+    TN_USE_TABLE   /* rows that are gathered, as stored */
+};
+
+struct tn_graph_weight {
+    struct tn_str role; /* "encoder.layer.3.attention.query.weight": part of the weights identity */
+    enum tn_weight_use use;
+    const struct tn_tensor_info *tensor;
+};
+
+/* Which index picks the row of an embedding table. */
+enum tn_index_kind { TN_INDEX_TOKEN, TN_INDEX_POSITION, TN_INDEX_TYPE };
+
+/* How positions follow from ids: 0, 1, 2 ... or, as in RoBERTa and MPNet, pad + 1 .. over the ids that are not pad. */
+enum tn_position_rule { TN_POSITION_ARANGE, TN_POSITION_FROM_PAD };
+
+#define TN_OP_LIST(X)                                                                              \
+    X(EMBED, "embed")                                                                              \
+    X(LINEAR, "linear")                                                                            \
+    X(ATTENTION, "attention")                                                                      \
+    X(LAYER_NORM, "layer_norm")                                                                    \
+    X(POOL, "pool")                                                                                \
+    X(NORMALIZE, "normalize")
+
+enum tn_op_kind {
+#define X(name, text) TN_OP_##name,
+    TN_OP_LIST(X)
+#undef X
+    TN_OP_KINDS
+};
+
+struct tn_op_embed { /* sum of tables, then layer norm */
+    uint32_t table[TN_EMBED_TABLES];
+    enum tn_index_kind index[TN_EMBED_TABLES];
+    uint32_t tables;
+    uint32_t gamma, beta; /* TN_NO_WEIGHT: no norm */
+    double eps;
+};
+
+struct tn_op_linear { /* act(x [W1; W2; W3]^T + b) + residual */
+    uint32_t weight[TN_LINEAR_PARTS]; /* each [out, in] */
+    uint32_t bias[TN_LINEAR_PARTS];   /* [out] or TN_NO_WEIGHT */
+    uint32_t parts;
+    enum tn_act act;
+};
+
+struct tn_op_attention { /* bidirectional, over q | k | v side by side in one value */
+    uint64_t heads, head_dim;
+    double scale;
+    uint32_t bias;            /* [buckets, heads] relative bias (T5's buckets), or TN_NO_WEIGHT */
+    uint64_t bias_buckets, bias_max_distance;
+};
+
+struct tn_op_layer_norm { /* of x + residual */
+    uint32_t gamma, beta;
+    double eps;
+};
+
+struct tn_op_pool { /* modes side by side */
+    enum tn_pooling mode[TN_POOLINGS];
+    uint32_t modes;
+};
+
+struct tn_op {
+    enum tn_op_kind kind;
+    struct tn_str name; /* "layer 3 attention": for people, taps and errors */
+    uint32_t in[2];     /* x, residual; TN_NO_VALUE where there is none */
+    uint32_t out;
+    union {
+        struct tn_op_embed embed;
+        struct tn_op_linear linear;
+        struct tn_op_attention attention;
+        struct tn_op_layer_norm layer_norm;
+        struct tn_op_pool pool;
+    } as;
+};
+
+struct tn_graph {
+    struct tn_arena *arena; /* where everything lives; not owned */
+    struct tn_graph_value *values;
+    struct tn_graph_weight *weights;
+    struct tn_op *ops;
+    uint32_t value_count, value_cap, weight_count, weight_cap, op_count, op_cap;
+    enum tn_position_rule position_rule;
+    uint64_t pad_id;
+    uint64_t vocab_size, type_count, position_count; /* rows of the tables: ids are checked against them */
+    uint32_t output;
+    enum tn_status failed;
+    struct tn_finding *problem; /* in the arena, set with failed */
+};
+
+void tn_graph_init(struct tn_graph *g, struct tn_arena *arena);
+
+/* All builders return the index of the new value or weight, or TN_NO_* after a failure (which sticks). */
+uint32_t tn_graph_weight(struct tn_graph *g, struct tn_str role, enum tn_weight_use use,
+                         const struct tn_tensor_info *tensor);
+uint32_t tn_graph_embed(struct tn_graph *g, const char *name, const struct tn_op_embed *embed);
+uint32_t tn_graph_linear(struct tn_graph *g, const char *name, uint32_t x, uint32_t residual,
+                         const struct tn_op_linear *linear);
+uint32_t tn_graph_attention(struct tn_graph *g, const char *name, uint32_t qkv, const struct tn_op_attention *attention);
+uint32_t tn_graph_layer_norm(struct tn_graph *g, const char *name, uint32_t x, uint32_t residual,
+                             const struct tn_op_layer_norm *norm);
+uint32_t tn_graph_pool(struct tn_graph *g, const char *name, uint32_t x, const struct tn_op_pool *pool);
+uint32_t tn_graph_normalize(struct tn_graph *g, const char *name, uint32_t x);
+/* "layer 3 attention" into the graph's arena. */
+const char *tn_graph_name(struct tn_graph *g, const char *format, unsigned long long layer);
+
+/*
+ * Names the output and infers and checks every shape: operand widths against weights, ranks, dimensions. A mismatch is
+ * TN_TENSOR_MISMATCH naming operator and operands.
+ */
+enum tn_status tn_graph_finish(struct tn_graph *g, uint32_t output, struct tn_error *err);
+
+const char *tn_op_kind_name(enum tn_op_kind kind);
+
+/*
+ * Memory plan: each value lives in a slot, a slot is reused once its value is dead. A slot of `dim` needs
+ * rows * width floats. Element-wise chains may share one slot (norm and normalise work in place).
+ */
+struct tn_memory_slot {
+    enum tn_dim dim;
+    uint64_t width;
+};
+
+struct tn_memory_plan {
+    struct tn_memory_slot *slots;
+    uint32_t slot_count;
+    uint32_t *slot_of; /* by value */
+};
+
+enum tn_status tn_memory_plan_make(const struct tn_graph *g, struct tn_arena *arena, struct tn_memory_plan *out,
+                                   struct tn_error *err);
+
+/* Operators, shapes, slots as JSON (an array value). */
+void tn_graph_write(struct tn_json_writer *w, const struct tn_graph *g, const struct tn_memory_plan *plan);
+/* Feeds operators, attributes and weight roles into a fingerprint. */
+void tn_graph_fingerprint(const struct tn_graph *g, struct tn_sha256 *h);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * Providers: what can execute a component. This interface is all that plan and session know of them; the composition
+ * root hands them a list.
+ *
+ * describe and assess are pure: no weights, no probing, no residency changes. load and release own memory; invoke blocks
+ * and is called by the scheduler alone, one call at a time per instance.
+ */
+#ifndef TN_PROVIDER_H
+#define TN_PROVIDER_H
+
+#include "describe/describe.h"
+#include "family/family.h"
+#include "base/pool.h"
+
+/* The four fields of a numeric policy. `stored` is a fact of the package. */
+struct tn_numeric {
+    struct tn_str stored;   /* "f32", or "mixed" */
+    enum tn_compute compute;
+    const char *accumulate; /* "f32" */
+    const char *kv;         /* "none" for encoders */
+};
+
+/* What is asked of a provider: run one component followed by a stretch of the module chain. */
+struct tn_component_request {
+    const struct tn_context *ctx;
+    const struct tn_description *d;
+    const struct tn_component *component;
+    uint32_t first_module, module_end; /* modules[first, end) run inside, in order */
+    const char *numeric;               /* "f32", "bf16" as the caller wrote it */
+    unsigned threads;                  /* most threads that an invocation may use, >= 1 */
+    uint64_t max_rows;                 /* longest sequence in tokens, >= 1 */
+    uint64_t batch_rows;               /* most rows that one invocation carries, >= max_rows */
+    uint64_t batch_sequences;
+};
+
+struct tn_estimate {
+    uint64_t weights_bytes;   /* resident after load */
+    uint64_t workspace_bytes; /* activations and scratch, resident after load */
+    uint64_t transient_bytes; /* on top, while loading */
+    double uncertainty;       /* relative */
+};
+
+/* What assessment found out from headers alone; everything that load needs to know. Freed with the arena. */
+struct tn_assessment {
+    enum tn_decision decision;
+    struct tn_findings findings; /* every blocker and missing evidence of this provider */
+    struct tn_estimate estimate;
+    struct tn_numeric numeric;
+    uint64_t output_width;
+    struct tn_arena arena;
+    const struct tn_provider *provider;
+    void *state; /* the provider's own: binding, graph, memory plan */
+};
+
+struct tn_load_env {
+    const struct tn_context *ctx;
+    struct tn_pool *pool;
+    const struct tn_cancel *cancel;
+    tn_progress_fn progress;
+    void *progress_user;
+};
+
+struct tn_instance; /* a loaded component */
+
+/* Called after each operator with its rows; for tests and `--layers` comparisons. */
+typedef void (*tn_tap_fn)(void *user, struct tn_str op, const float *rows, size_t count, size_t width);
+
+/* One call: S packed sequences. All arrays stay the caller's. */
+struct tn_invocation {
+    const int32_t *ids;      /* [T] */
+    const int32_t *type_ids; /* [T] or NULL: zeros */
+    const int32_t *offsets;  /* [S + 1] */
+    const struct tn_span *spans; /* [S] rows that are pooled, `first` relative to the packed rows */
+    uint32_t sequences;
+    const struct tn_cancel *const *cancel; /* [S] of the owners, entries may be NULL; or NULL */
+    float *out;              /* [S, output_width] */
+    uint8_t *status;         /* [S]: TN_ITEM_* */
+    tn_tap_fn tap;           /* NULL: none; with a tap everything runs on one thread */
+    void *tap_user;
+};
+
+enum { TN_ITEM_DONE, TN_ITEM_STOPPED, TN_ITEM_NOT_FINITE };
+
+struct tn_provider {
+    const char *name;    /* "native" */
+    const char *version; /* of its numeric behaviour */
+    const char *scope;   /* "component" or "task" */
+    /* Members for `tenon doctor`, in the caller's object. */
+    void (*describe)(const struct tn_provider *p, struct tn_json_writer *w);
+    /* Always fills *out (release with tn_assessment_release); fails only without memory. */
+    enum tn_status (*assess)(const struct tn_provider *p, const struct tn_component_request *request,
+                             struct tn_assessment *out, struct tn_error *err);
+    /* Provider-specific members of the plan document ("family", "audit", "graph", "kernels"). */
+    void (*write)(const struct tn_assessment *a, struct tn_json_writer *w);
+    /* What of the provider, build and machine belongs in a plan's fingerprint. */
+    void (*fingerprint)(const struct tn_assessment *a, struct tn_sha256 *h);
+    /* `a` must be eligible and stay alive as long as the instance. A failure leaves nothing. */
+    enum tn_status (*load)(const struct tn_assessment *a, const struct tn_component_request *request,
+                           const struct tn_load_env *env, struct tn_instance **out, struct tn_error *err);
+    enum tn_status (*invoke)(struct tn_instance *instance, const struct tn_invocation *call, struct tn_error *err);
+    /* Identity "weights": SHA-256 over the bound tensors by role, known once loaded. */
+    struct tn_digest (*weights)(const struct tn_instance *instance);
+    void (*release)(struct tn_instance *instance);
+};
+
+extern const struct tn_provider tn_native_provider;
+
+void tn_assessment_release(struct tn_assessment *a);
+const char *tn_decision_name(enum tn_decision decision);
+
+#endif
