@@ -32,10 +32,14 @@ enum tn_module_kind {
     TN_MODULE_NORMALIZE
 };
 
-/* One step of the chain, in order. `tensors` of Dense and LayerNorm: "linear.weight", "linear.bias", "norm.weight" ... */
+/*
+ * One step of the chain, in order. A module that does nothing at inference (Dropout) is a fact and no entry here, so
+ * `index` (the position in modules.json) may have gaps.
+ */
 struct tn_module {
     enum tn_module_kind kind;
     uint32_t index;
+    bool on_tokens;       /* works on each token's row: Dense or Normalize before Pooling; the Transformer itself */
     struct tn_str path;   /* folder inside the package, "" for the root */
     uint64_t in_features, out_features;
     /* pooling */
@@ -45,9 +49,11 @@ struct tn_module {
     /* dense */
     bool bias;
     struct tn_str activation; /* normalised: "identity", "tanh", "relu", "gelu", "gelu_tanh", "sigmoid", "silu" ... */
+    bool residual;            /* y = act(x W^T + b) + x, or + x R^T when residual_weight is given (widths differ) */
+    const struct tn_tensor_info *residual_weight; /* [out_features, in_features] */
     /* layer norm */
     double eps;
-    /* dense, layer norm: their tensors */
+    /* dense: linear.weight [out, in], linear.bias [out]; layer norm: norm.weight [dim], norm.bias [dim] */
     const struct tn_tensor_info *weight, *bias_tensor;
 };
 
@@ -65,15 +71,36 @@ struct tn_component {
     struct tn_str folder;
 };
 
-/* Tokenizer facts; the pipeline itself is built by src/text from the files named here. */
+/* Where the stages of the tokenizer come from; the rule of the reference, see docs/DIALECTS.md, "Tokenizer". */
+enum tn_tokenizer_source {
+    TN_TOKENIZER_FILE,  /* tokenizer.json as it stands */
+    TN_TOKENIZER_CLASS, /* vocabulary and added tokens of tokenizer.json, every other stage from the fields below */
+    TN_TOKENIZER_VOCAB  /* vocab.txt, every other stage from the fields below */
+};
+
+/* The post-processor of TN_TOKENIZER_CLASS and TN_TOKENIZER_VOCAB. */
+enum tn_tokenizer_template {
+    TN_TEMPLATE_BERT,   /* cls A sep, cls A sep B sep; type 1 for B and the sep after it */
+    TN_TEMPLATE_ROBERTA /* cls A sep, cls A sep sep B sep; type 0 everywhere */
+};
+
+/*
+ * Tokenizer facts; the pipeline itself is built by src/text from the files named here. For TN_TOKENIZER_CLASS and
+ * TN_TOKENIZER_VOCAB the stages are those of the class: BertNormalizer(clean_text, tokenize_chinese_chars,
+ * strip_accents, do_lower_case), BertPreTokenizer, WordPiece("##", unk_token, 100 characters), the template.
+ */
 struct tn_tokenizer_facts {
     bool present;
+    enum tn_tokenizer_source source;
+    enum tn_tokenizer_template pair_template;
+    bool lower_case_first; /* a Lowercase stage stands before the whole normaliser (do_lower_case of the module) */
+    bool type_ids;         /* the model is given the type ids; false: it sees type 0 everywhere */
     struct tn_str tokenizer_json;   /* path, or "" */
     struct tn_str vocab_txt;        /* path, or "": the fallback rule */
     struct tn_str tokenizer_config; /* path, or "" */
     struct tn_str special_tokens_map;
     struct tn_str tokenizer_class;
-    /* For the fallback rule, resolved from tokenizer_config.json with the class's published defaults. */
+    /* Resolved from tokenizer_config.json with the class's published defaults. "" when there is no such token. */
     bool do_lower_case, tokenize_chinese_chars;
     bool strip_accents_set, strip_accents; /* unset: follows do_lower_case */
     struct tn_str unk_token, cls_token, sep_token, pad_token, mask_token;

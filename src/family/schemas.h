@@ -1,0 +1,11 @@
+/* The configuration schemas of the native families: constant tables, one file each. registry.c lists the families. */
+#ifndef TN_FAMILY_SCHEMAS_H
+#define TN_FAMILY_SCHEMAS_H
+
+#include "describe/schema.h"
+
+extern const struct tn_schema tn_schema_bert;
+extern const struct tn_schema tn_schema_distilbert;
+extern const struct tn_schema tn_schema_mpnet;
+
+#endif
