@@ -1,0 +1,203 @@
+# The map of the project. Two commands matter first:
+#
+#   make demo     fetch a real package, inspect it, explain the plan, embed, compare with the reference
+#   make check    build and run all tests (C and committed goldens; no Python, no network beyond installing)
+#
+#   make                  library and build/tenon        make lint          layers, banned calls, names
+#   make check-asan       tests under AddressSanitizer   make check-ubsan   tests under UBSan
+#   make check-tsan       concurrent tests under TSan    make check-fault   allocation-failure sweeps, full stride
+#   make check-parity     against the Python references  make golden        make the goldens again
+#   make fuzz             each target FUZZ_SECONDS       make fuzz-replay   corpora and past findings
+#   make bench            ratios against peers           make bench-native  only our own figures
+#   make install          PREFIX, DESTDIR                make cross-aarch64 compile for 64-bit ARM
+#   make fetch-models     real packages into the cache   make clean
+
+CFG ?= release
+OUT := build
+ifneq ($(CFG),release)
+OUT := build/$(CFG)
+endif
+
+CC ?= cc
+AR ?= ar
+PKG_CONFIG ?= pkg-config
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+FUZZ_SECONDS ?= 600
+PYTHON ?= python3
+VERSION := 0.1.0
+SOVERSION := 0
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings -Werror
+BASE_FLAGS := -std=c11 -ffp-contract=off -fvisibility=hidden -fPIC -g -Isrc -Iinclude $(WARN)
+OPT_release := -O2
+OPT_asan := -O1 -fsanitize=address -fno-omit-frame-pointer
+OPT_ubsan := -O1 -fsanitize=undefined -fno-sanitize-recover=all
+OPT_tsan := -O1 -fsanitize=thread
+OPT_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+OPT_replay := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+OPT_aarch64 := -O2
+OPT := $(OPT_$(CFG))
+ifeq ($(OPT),)
+$(error CFG must be release, asan, ubsan, tsan, fuzz, replay or aarch64)
+endif
+
+MACHINE := $(shell $(CC) -dumpmachine)
+SOURCES := $(shell find src -name '*.c' -not -path 'src/kernel/x86/*' | sort)
+ifneq ($(filter x86_64%,$(MACHINE)),)
+SOURCES += $(shell find src/kernel/x86 -name '*.c' | sort)
+endif
+CLI_SOURCES := $(wildcard cli/*.c)
+TEST_SOURCES := tests/main.c $(wildcard tests/unit/*.c)
+
+# In the cross build headers of the two libraries come from the host: they are plain C and name no machine type.
+DEP_CFLAGS := $(shell $(PKG_CONFIG) --cflags nettle sqlite3 2>/dev/null)
+DEP_LIBS := $(shell $(PKG_CONFIG) --libs nettle sqlite3 2>/dev/null || echo -lnettle -lsqlite3) -lpthread -lm
+CFLAGS_ALL = $(BASE_FLAGS) $(OPT) $(DEP_CFLAGS) $(CFLAGS)
+LDFLAGS_ALL = $(OPT) $(LDFLAGS)
+
+OBJ = $(OUT)/obj
+LIB_OBJECTS := $(SOURCES:%.c=$(OBJ)/%.o)
+CLI_OBJECTS := $(CLI_SOURCES:%.c=$(OBJ)/%.o)
+TEST_OBJECTS := $(TEST_SOURCES:%.c=$(OBJ)/%.o)
+
+.PHONY: all lib demo check check-parity check-asan check-ubsan check-tsan check-fault check-locale fuzz fuzz-build \
+	fuzz-replay bench bench-native lint golden install uninstall cross-aarch64 clean deps fetch-models tests
+.DELETE_ON_ERROR:
+
+all: lib $(OUT)/tenon
+
+lib: $(OUT)/libtenon.a $(OUT)/libtenon.so.$(VERSION) $(OUT)/tenon.pc
+
+# Instruction sets belong to single files, by the end of their names.
+$(OBJ)/%_avx2.o: ISA := -mavx2 -mfma -mf16c
+$(OBJ)/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c
+$(OBJ)/%_avx512bf16.o: ISA := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512bf16 -mavx2 -mfma -mf16c
+
+$(OBJ)/tests/%.o: EXTRA := -Itests
+
+$(OBJ)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(EXTRA) $(ISA) -MMD -MP -c -o $@ $<
+
+$(OUT)/libtenon.a: $(LIB_OBJECTS)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(OUT)/libtenon.so.$(VERSION): $(LIB_OBJECTS) tools/tenon.map
+	$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libtenon.so.$(SOVERSION) -Wl,--version-script,tools/tenon.map \
+		-Wl,-z,relro,-z,now -Wl,--as-needed -o $@ $(LIB_OBJECTS) $(DEP_LIBS)
+	ln -sf libtenon.so.$(VERSION) $(OUT)/libtenon.so.$(SOVERSION)
+	ln -sf libtenon.so.$(SOVERSION) $(OUT)/libtenon.so
+
+# The command is linked against the static library: one file that runs from anywhere.
+$(OUT)/tenon: $(CLI_OBJECTS) $(OUT)/libtenon.a
+	$(CC) $(LDFLAGS_ALL) -o $@ $(CLI_OBJECTS) $(OUT)/libtenon.a $(DEP_LIBS)
+
+$(OUT)/tenon.pc: tools/tenon.pc.in Makefile
+	@mkdir -p $(@D)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+
+tests: $(OUT)/tests/run $(OUT)/tests/jsonok
+
+$(OUT)/tests/run: $(TEST_OBJECTS) $(filter-out %/main.o,$(CLI_OBJECTS)) $(OUT)/libtenon.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
+
+$(OUT)/tests/jsonok: $(OBJ)/tests/cli/jsonok.o $(OUT)/libtenon.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
+
+-include $(shell test -d $(OBJ) && find $(OBJ) -name '*.d')
+
+# ---- tests ----------------------------------------------------------------------------------------------------------
+
+deps:
+	@tools/install-deps
+
+check: deps
+	@$(MAKE) --no-print-directory -j$$(nproc) all tests
+	@tools/check $(OUT)
+
+check-asan check-ubsan check-tsan: check-%: deps
+	@$(MAKE) --no-print-directory -j$$(nproc) CFG=$* tests
+	@tools/check-sanitizer $* build/$*
+
+check-fault: deps
+	@$(MAKE) --no-print-directory -j$$(nproc) tests
+	@TN_FAULT_STRIDE=1 $(OUT)/tests/run fault_ _fault sweep
+
+check-parity: all
+	@tools/check-parity $(OUT)/tenon
+
+FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+
+fuzz-build:
+	@$(MAKE) --no-print-directory -j$$(nproc) CFG=fuzz CC=clang $(FUZZ_TARGETS:%=build/fuzz/fuzz_%)
+
+build/fuzz/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(OUT)/libtenon.a
+	$(CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(DEP_LIBS)
+
+fuzz: fuzz-build
+	@tools/fuzz build/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+# The same targets under the ordinary compiler, fed with the committed corpora and past findings.
+fuzz-replay:
+	@$(MAKE) --no-print-directory -j$$(nproc) CFG=replay $(FUZZ_TARGETS:%=build/replay/replay_%)
+	@tools/fuzz-replay build/replay $(FUZZ_TARGETS)
+
+build/replay/replay_%: $(OBJ)/tests/fuzz/fuzz_%.o $(OBJ)/tests/fuzz/replay.o $(OUT)/libtenon.a
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
+
+lint: all
+	@tools/lint/run $(OUT)
+
+golden:
+	@tools/golden/run
+
+# ---- demo, benches, installing -----------------------------------------------------------------------------------------
+
+demo: deps
+	@$(MAKE) --no-print-directory -j$$(nproc) all
+	@tools/demo $(OUT)/tenon
+
+fetch-models:
+	@tools/fetch-models
+
+BENCHES := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
+
+$(OUT)/bench/%: $(OBJ)/bench/%.o $(OUT)/libtenon.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
+
+bench-native: all $(BENCHES:%=$(OUT)/bench/%)
+	@bench/run --native-only $(OUT)
+
+bench: all $(BENCHES:%=$(OUT)/bench/%)
+	@bench/run $(OUT)
+
+cross-aarch64:
+	@$(MAKE) --no-print-directory -j$$(nproc) CFG=aarch64 CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar \
+		build/aarch64/libtenon.a
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/tenon $(DESTDIR)$(LIBDIR)/pkgconfig \
+		$(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(OUT)/tenon $(DESTDIR)$(PREFIX)/bin/tenon
+	install -m 644 include/tenon/tenon.h $(DESTDIR)$(PREFIX)/include/tenon/tenon.h
+	install -m 644 $(OUT)/libtenon.a $(DESTDIR)$(LIBDIR)/libtenon.a
+	install -m 755 $(OUT)/libtenon.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libtenon.so.$(VERSION)
+	ln -sf libtenon.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libtenon.so.$(SOVERSION)
+	ln -sf libtenon.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libtenon.so
+	install -m 644 $(OUT)/tenon.pc $(DESTDIR)$(LIBDIR)/pkgconfig/tenon.pc
+	$(OUT)/tenon help --man > $(DESTDIR)$(PREFIX)/share/man/man1/tenon.1
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/tenon $(DESTDIR)$(PREFIX)/include/tenon/tenon.h \
+		$(DESTDIR)$(LIBDIR)/libtenon.a $(DESTDIR)$(LIBDIR)/libtenon.so $(DESTDIR)$(LIBDIR)/libtenon.so.$(SOVERSION) \
+		$(DESTDIR)$(LIBDIR)/libtenon.so.$(VERSION) $(DESTDIR)$(LIBDIR)/pkgconfig/tenon.pc \
+		$(DESTDIR)$(PREFIX)/share/man/man1/tenon.1
+	-rmdir $(DESTDIR)$(PREFIX)/include/tenon 2>/dev/null
+
+clean:
+	rm -rf build
