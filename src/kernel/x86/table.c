@@ -1,0 +1,36 @@
+/*
+ * The tables of the x86-64 kernels. Compiled without special flags: it names functions and calls
+ * none. The whole folder is left out on other architectures.
+ */
+#include "kernel/x86/x86.h"
+
+#define TABLE(isa, linear_fn)                                                                      \
+    .linear_pack_size = tn_##isa##_linear_pack_size,                                               \
+    .linear_scratch_size = tn_##isa##_linear_scratch_size,                                         \
+    .linear_pack = tn_##isa##_linear_pack, .linear = linear_fn,                                    \
+    .attention_scratch_size = tn_##isa##_attention_scratch_size,                                   \
+    .attention = tn_##isa##_attention, .layer_norm = tn_##isa##_layer_norm,                        \
+    .embed = tn_##isa##_embed, .pooling = tn_##isa##_pooling, .normalize = tn_##isa##_normalize,   \
+    .activate = tn_##isa##_activate, .rows_finite = tn_##isa##_rows_finite,                        \
+    .to_f32 = tn_##isa##_to_f32, .from_f32 = tn_##isa##_from_f32
+
+const struct tn_kernels tn_kernels_avx2 = {
+    .name = "avx2",
+    .isa_class = "x86-64-avx2",
+    .bf16 = false,
+    TABLE(avx2, tn_avx2_linear),
+};
+
+const struct tn_kernels tn_kernels_avx512 = {
+    .name = "avx512",
+    .isa_class = "x86-64-avx512",
+    .bf16 = false,
+    TABLE(avx512, tn_avx512_linear),
+};
+
+const struct tn_kernels tn_kernels_avx512bf16 = {
+    .name = "avx512",
+    .isa_class = "x86-64-avx512",
+    .bf16 = true,
+    TABLE(avx512, tn_avx512bf16_linear),
+};

@@ -1,0 +1,48 @@
+/*
+ * The x86-64 tables. Files named *_avx2.c, *_avx512.c and *_avx512bf16.c are compiled with the flags
+ * of that instruction set and may only be called after tn_cpu_detect has found it:
+ *
+ *     _avx2        -mavx2 -mfma -mf16c
+ *     _avx512      -mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma
+ *     _avx512bf16  those of _avx512 and -mavx512bf16
+ */
+#ifndef TN_KERNEL_X86_X86_H
+#define TN_KERNEL_X86_X86_H
+
+#include "kernel/kernel.h"
+
+#if defined(__x86_64__)
+
+extern const struct tn_kernels tn_kernels_avx2;
+extern const struct tn_kernels tn_kernels_avx512;
+extern const struct tn_kernels tn_kernels_avx512bf16;
+
+#define TN_X86_DECLARE(isa)                                                                        \
+    bool tn_##isa##_linear_pack_size(size_t n, size_t k, enum tn_compute compute, size_t *bytes);  \
+    bool tn_##isa##_linear_scratch_size(size_t n, size_t k, enum tn_compute compute,               \
+                                        size_t *bytes);                                            \
+    void tn_##isa##_linear_pack(const struct tn_linear *layer, const struct tn_linear_part *parts, \
+                                size_t part_count, void *packed, unsigned rank, unsigned size);    \
+    void tn_##isa##_linear(const struct tn_linear_args *a, unsigned rank, unsigned size);          \
+    bool tn_##isa##_attention_scratch_size(size_t max_length, size_t head_dim, size_t *bytes);     \
+    void tn_##isa##_attention(const struct tn_attention_args *a, unsigned rank, unsigned size);    \
+    void tn_##isa##_layer_norm(const struct tn_layer_norm_args *a, unsigned rank, unsigned size);  \
+    void tn_##isa##_embed(const struct tn_embed_args *a, unsigned rank, unsigned size);            \
+    void tn_##isa##_pooling(const struct tn_pooling_args *a, unsigned rank, unsigned size);        \
+    void tn_##isa##_normalize(const float *x, size_t x_stride, float *y, size_t y_stride,          \
+                              size_t rows, size_t width, unsigned rank, unsigned size);            \
+    void tn_##isa##_activate(enum tn_act act, float *x, size_t stride, size_t rows, size_t width,  \
+                             unsigned rank, unsigned size);                                        \
+    void tn_##isa##_rows_finite(const float *x, size_t stride, size_t rows, size_t width,          \
+                                uint8_t *finite, unsigned rank, unsigned size);                    \
+    void tn_##isa##_to_f32(enum tn_float_type type, const void *src, float *dst, size_t count);    \
+    void tn_##isa##_from_f32(enum tn_float_type type, const float *src, void *dst, size_t count);
+
+TN_X86_DECLARE(avx2)
+TN_X86_DECLARE(avx512)
+
+/* Both computes; the float32 side is tn_avx512_linear. */
+void tn_avx512bf16_linear(const struct tn_linear_args *a, unsigned rank, unsigned size);
+
+#endif
+#endif
