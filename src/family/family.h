@@ -48,6 +48,14 @@ const struct tn_family *tn_family_at(size_t index);
 const struct tn_family *tn_family_of(const struct tn_component *c);
 /* The registered schemas, for tn_describe_options; *count is set. */
 const struct tn_schema *const *tn_family_schemas(size_t *count);
+/*
+ * Appends the modules [first, end) of the chain to x: pooling, dense, layer norm, normalise. Returns the last value.
+ * Tensors of modules were shape-checked by the dialect.
+ */
+uint32_t tn_modules_build(struct tn_graph *g, const struct tn_description *d, uint32_t first, uint32_t end, uint32_t x);
+
+/* The activation that a configuration's spelling means (transformers' ACT2FN); false when we do not compute it. */
+bool tn_activation_of(struct tn_str spelling, enum tn_act *out);
 /* Envelopes of all families: schema rows, tensors, accepted-unused rules. */
 void tn_families_write(struct tn_json_writer *w);
 
@@ -78,6 +86,7 @@ struct tn_audit_row {
 
 /* Every tensor of a component bound to its role, and the audit of all others. Lives in the caller's arena. */
 struct tn_binding {
+    struct tn_arena *arena; /* not owned */
     const struct tn_family *family;
     uint64_t layers;
     const struct tn_tensor_info **bound; /* [tensor_count][layers or 1] */

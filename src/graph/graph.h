@@ -4,7 +4,7 @@
  * sequence borders (offsets), token ids and pooled spans are operands of the invocation, not values.
  *
  * A graph refers to weights by index; each weight is bound to a tensor of the package before the graph is built, so no
- * name is looked up later. Building never fails half-way: the error is sticky, tn_graph_finish reports it.
+ * name is looked up later. Building fails only without memory; that is sticky and tn_graph_finish reports it.
  */
 #ifndef TN_GRAPH_GRAPH_H
 #define TN_GRAPH_GRAPH_H
@@ -113,7 +113,6 @@ struct tn_graph {
     uint64_t vocab_size, type_count, position_count; /* rows of the tables: ids are checked against them */
     uint32_t output;
     enum tn_status failed;
-    struct tn_finding *problem; /* in the arena, set with failed */
 };
 
 void tn_graph_init(struct tn_graph *g, struct tn_arena *arena);
@@ -130,7 +129,8 @@ uint32_t tn_graph_layer_norm(struct tn_graph *g, const char *name, uint32_t x, u
 uint32_t tn_graph_pool(struct tn_graph *g, const char *name, uint32_t x, const struct tn_op_pool *pool);
 uint32_t tn_graph_normalize(struct tn_graph *g, const char *name, uint32_t x);
 /* "layer 3 attention" into the graph's arena. */
-const char *tn_graph_name(struct tn_graph *g, const char *format, unsigned long long layer);
+const char *tn_graph_name(struct tn_graph *g, const char *format, unsigned long long layer)
+    __attribute__((format(printf, 2, 0)));
 
 /*
  * Names the output and infers and checks every shape: operand widths against weights, ranks, dimensions. A mismatch is

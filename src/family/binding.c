@@ -1,0 +1,313 @@
+/*
+ * Binding by rules, and the audit. Every tensor of the component is accounted for: bound to a role, accepted as unused by
+ * a named rule, or unexpected. Names come from the package and are untrusted; rules are ours.
+ *
+ * The surprising decision: an unexpected tensor refuses the package. Weights that the published forward pass would have
+ * read and ours does not are a wrong answer that looks right.
+ */
+#include "family/family.h"
+
+#include "base/checked.h"
+#include "base/json_write.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_SIZE = 320 };
+
+struct binder {
+    const struct tn_description *d;
+    const struct tn_component *c;
+    const struct tn_family *family;
+    const struct tn_inventory *inv;
+    struct tn_findings *findings;
+    struct tn_binding *out;
+    bool *seen; /* by tensor of the variant: bound or reported */
+    uint32_t audit_cap;
+};
+
+const char *tn_audit_kind_name(enum tn_audit_kind kind)
+{
+    static const char *const names[TN_AUDIT_KINDS] = {
+#define X(name, text) text,
+        TN_AUDIT_LIST(X)
+#undef X
+    };
+    return (unsigned)kind < TN_AUDIT_KINDS ? names[kind] : "unknown";
+}
+
+/* prefix + pattern with '%' replaced by layer, into buf. */
+static struct tn_str expand(char *buf, const char *prefix, const char *pattern, uint64_t layer)
+{
+    const char *mark = strchr(pattern, '%');
+    int n = mark ? snprintf(buf, NAME_SIZE, "%s%.*s%llu%s", prefix, (int)(mark - pattern), pattern,
+                            (unsigned long long)layer, mark + 1)
+                 : snprintf(buf, NAME_SIZE, "%s%s", prefix, pattern);
+    return (struct tn_str){buf, n > 0 && n < NAME_SIZE ? (size_t)n : 0};
+}
+
+/* '%' matches one or more digits, a final '*' any rest. */
+static bool matches(const char *pattern, struct tn_str name)
+{
+    size_t i = 0;
+    for (; *pattern; pattern++) {
+        if (*pattern == '*' && pattern[1] == 0) return true;
+        if (*pattern == '%') {
+            size_t digits = i;
+            while (i < name.n && name.s[i] >= '0' && name.s[i] <= '9') i++;
+            if (i == digits) return false;
+        } else if (i < name.n && name.s[i] == *pattern) {
+            i++;
+        } else {
+            return false;
+        }
+    }
+    return i == name.n;
+}
+
+static bool add_audit(struct binder *b, enum tn_audit_kind kind, struct tn_str role, struct tn_str tensor, const char *rule)
+{
+    struct tn_binding *out = b->out;
+    if (out->audit_count == b->audit_cap) return false;
+    struct tn_arena *arena = b->out->arena;
+    struct tn_str own_role = tn_arena_str(arena, role), own_name = tn_arena_str(arena, tensor);
+    if (!own_role.s || !own_name.s) return false;
+    out->audit[out->audit_count++] = (struct tn_audit_row){kind, own_role, own_name, rule};
+    return true;
+}
+
+static const struct tn_tensor_info *find(const struct binder *b, const char *prefix, const char *pattern, uint64_t layer,
+                                         char *buf)
+{
+    struct tn_str name = expand(buf, prefix, pattern, layer);
+    return tn_variant_tensor(b->inv, b->c->variant, name);
+}
+
+static void mark_seen(struct binder *b, const struct tn_tensor_info *t)
+{
+    b->seen[t - (b->inv->tensors + b->c->variant->first_tensor)] = true;
+}
+
+static struct tn_str file_of(const struct binder *b, const struct tn_tensor_info *t)
+{
+    return b->inv->files[t->file].path;
+}
+
+/* The prefix under which the family's first tensor is there; two at once are a contradiction. */
+static void choose_prefix(struct binder *b)
+{
+    const struct tn_tensor_rule *first = &b->family->tensors[0];
+    char buf[NAME_SIZE], other[NAME_SIZE];
+    const struct tn_tensor_info *found = NULL;
+    b->out->prefix = "";
+    for (const char *const *prefix = b->family->prefixes; *prefix; prefix++) {
+        const struct tn_tensor_info *t = find(b, *prefix, first->name, 0, buf);
+        if (!t) continue;
+        if (!found) {
+            found = t;
+            b->out->prefix = *prefix;
+            memcpy(other, buf, sizeof(other));
+            continue;
+        }
+        struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_DUPLICATE_TENSOR, TN_PHASE_ASSESS,
+                                               "role %s is there under two names", first->role);
+        tn_at_tensor(f, file_of(b, t), t->name);
+        tn_found(f, "%s and %s", other, buf);
+        tn_expected(f, "one of them");
+        tn_remedy(f, "remove the weights of the model that is not meant");
+    }
+}
+
+static bool is_float(enum tn_dtype dtype)
+{
+    return dtype == TN_DTYPE_F32 || dtype == TN_DTYPE_F16 || dtype == TN_DTYPE_BF16;
+}
+
+static void shape_text(char *out, size_t cap, const uint64_t *shape, uint32_t rank)
+{
+    size_t n = (size_t)snprintf(out, cap, "[");
+    for (uint32_t i = 0; i < rank && n < cap; i++) {
+        n += (size_t)snprintf(out + n, cap - n, i ? ", %llu" : "%llu", (unsigned long long)shape[i]);
+    }
+    if (n < cap) snprintf(out + n, cap - n, "]");
+}
+
+/* Whether dtype and shape are what the configuration says; reports when not. */
+static bool check_tensor(struct binder *b, const struct tn_tensor_rule *rule, const struct tn_tensor_info *t)
+{
+    uint64_t shape[2] = {0};
+    uint32_t rank = rule->dims[1] ? 2 : 1;
+    for (uint32_t i = 0; i < rank; i++) shape[i] = tn_component_value(b->c, rule->dims[i])->u;
+    bool same = t->rank == rank && t->shape[0] == shape[0] && (rank == 1 || t->shape[1] == shape[1]);
+    if (same && is_float(t->dtype)) return true;
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS, "%s does not fit role %s",
+                                           same ? "element type" : "shape", rule->role);
+    char found[160], expected[160];
+    shape_text(found, sizeof(found), t->shape, t->rank);
+    shape_text(expected, sizeof(expected), shape, rank);
+    tn_at_tensor(f, file_of(b, t), t->name);
+    tn_found(f, "%s %s", tn_dtype_name(t->dtype), found);
+    tn_expected(f, "f32, f16 or bf16 %s ([%s%s%s] of the configuration)", expected, rule->dims[0], rank == 2 ? ", " : "",
+                rank == 2 ? rule->dims[1] : "");
+    tn_remedy(f, same ? "convert the tensor to a floating type" : "configuration and weights belong to different models");
+    return false;
+}
+
+static void report_missing(struct binder *b, const struct tn_tensor_rule *rule, struct tn_str role, struct tn_str name)
+{
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_MISSING_TENSOR, TN_PHASE_ASSESS, "no tensor for role %.*s",
+                                           TN_FMT_ARG(role));
+    struct tn_str file = b->c->variant->file_count ? b->inv->files[b->c->variant->files[0]].path : TN_STR("");
+    tn_at_tensor(f, file, name);
+    tn_found(f, "%u tensors, none with this name", (unsigned)b->c->variant->tensor_count);
+    tn_expected(f, "%.*s%s%s", TN_FMT_ARG(name), rule->alias ? " or " : "", rule->alias ? rule->alias : "");
+    tn_remedy(f, "fetch the package again, or correct %s in the configuration", b->family->layer_count);
+}
+
+/* Both names of one tensor present. */
+static void report_twice(struct binder *b, const struct tn_tensor_info *a, const struct tn_tensor_info *c)
+{
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_DUPLICATE_TENSOR, TN_PHASE_ASSESS,
+                                           "a tensor is there under its name and its older name");
+    tn_at_tensor(f, file_of(b, a), a->name);
+    tn_found(f, "%.*s and %.*s", TN_FMT_ARG(a->name), TN_FMT_ARG(c->name));
+    tn_expected(f, "one of them");
+}
+
+/* Binds one rule for one layer. False: out of memory. */
+static bool bind_one(struct binder *b, size_t rule_index, uint64_t layer)
+{
+    const struct tn_tensor_rule *rule = &b->family->tensors[rule_index];
+    char name[NAME_SIZE], alias[NAME_SIZE], role[NAME_SIZE];
+    const struct tn_tensor_info *t = find(b, b->out->prefix, rule->name, layer, name);
+    const struct tn_tensor_info *older = rule->alias ? find(b, b->out->prefix, rule->alias, layer, alias) : NULL;
+    struct tn_str full_role = expand(role, "", rule->role, layer);
+    if (t && older) report_twice(b, t, older);
+    enum tn_audit_kind kind = t ? TN_AUDIT_LOADED : older ? TN_AUDIT_ALIASED : TN_AUDIT_MISSING;
+    if (!t) t = older;
+    if (older) mark_seen(b, older);
+    if (!t) {
+        if (rule->flags & TN_TENSOR_OPTIONAL) {
+            kind = TN_AUDIT_OPTIONAL_ABSENT;
+        } else {
+            report_missing(b, rule, full_role, tn_str_of(name));
+        }
+        return add_audit(b, kind, full_role, tn_str_of(name), NULL);
+    }
+    mark_seen(b, t);
+    if (!check_tensor(b, rule, t)) kind = TN_AUDIT_MISMATCHED;
+    b->out->bound[rule_index * b->out->layers + layer] = t;
+    return add_audit(b, kind, full_role, t->name, kind == TN_AUDIT_ALIASED ? "older name of the same tensor" : NULL);
+}
+
+static const struct tn_unused_rule *unused_rule(const struct binder *b, struct tn_str name)
+{
+    for (const char *const *prefix = b->family->prefixes; *prefix; prefix++) {
+        size_t n = strlen(*prefix);
+        if (!tn_str_starts(name, *prefix)) continue;
+        struct tn_str rest = {name.s + n, name.n - n};
+        for (size_t i = 0; i < b->family->unused_count; i++) {
+            if (matches(b->family->unused[i].pattern, rest)) return &b->family->unused[i];
+        }
+    }
+    return NULL;
+}
+
+/* Accounts for every tensor that no rule has bound. False: out of memory. */
+static bool audit_rest(struct binder *b)
+{
+    const struct tn_variant *v = b->c->variant;
+    for (uint32_t i = 0; i < v->tensor_count; i++) {
+        if (b->seen[i]) continue;
+        const struct tn_tensor_info *t = &b->inv->tensors[v->first_tensor + i];
+        const struct tn_unused_rule *rule = unused_rule(b, t->name);
+        if (!rule) {
+            struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_UNEXPECTED_TENSOR, TN_PHASE_ASSESS,
+                                                   "a tensor that family %s does not read", b->family->name);
+            char shape[160];
+            shape_text(shape, sizeof(shape), t->shape, t->rank);
+            tn_at_tensor(f, file_of(b, t), t->name);
+            tn_found(f, "%s %s", tn_dtype_name(t->dtype), shape);
+            tn_expected(f, "only tensors of the architecture and of heads known to be separate");
+            tn_remedy(f, "the model may be a variant of the family that changes answers; a reader for it is needed");
+        }
+        enum tn_audit_kind kind = rule ? TN_AUDIT_ACCEPTED_UNUSED : TN_AUDIT_UNEXPECTED;
+        if (!add_audit(b, kind, TN_STR(""), t->name, rule ? rule->why : NULL)) return false;
+    }
+    return true;
+}
+
+static enum tn_status prepare(struct binder *b, struct tn_arena *arena)
+{
+    struct tn_binding *out = b->out;
+    out->arena = arena;
+    out->family = b->family;
+    out->layers = tn_component_value(b->c, b->family->layer_count)->u;
+    if (out->layers == 0) out->layers = 1;
+    size_t rows = 0, most;
+    if (!tn_mul(b->family->tensor_count, (size_t)out->layers, &rows) || !tn_add(rows, b->c->variant->tensor_count, &most) ||
+        most > UINT32_MAX) {
+        return TN_RESOURCE_LIMIT;
+    }
+    b->audit_cap = (uint32_t)most;
+    out->bound = tn_arena_array(arena, rows, sizeof(*out->bound));
+    out->audit = tn_arena_array(arena, most, sizeof(*out->audit));
+    b->seen = tn_arena_array(arena, (size_t)b->c->variant->tensor_count + 1, sizeof(*b->seen));
+    return out->bound && out->audit && b->seen ? TN_OK : TN_INSUFFICIENT_MEMORY;
+}
+
+enum tn_status tn_bind(const struct tn_description *d, const struct tn_component *c, const struct tn_family *family,
+                       struct tn_arena *arena, struct tn_findings *findings, struct tn_binding *out,
+                       struct tn_error *err)
+{
+    *out = (struct tn_binding){0};
+    struct binder b = {.d = d, .c = c, .family = family, .inv = d->inv, .findings = findings, .out = out};
+    if (prepare(&b, arena)) return tn_error_memory(err, TN_PHASE_ASSESS, "binding tensors");
+    choose_prefix(&b);
+    for (size_t r = 0; r < family->tensor_count; r++) {
+        uint64_t layers = family->tensors[r].flags & TN_TENSOR_PER_LAYER ? out->layers : 1;
+        for (uint64_t layer = 0; layer < layers; layer++) {
+            if (!bind_one(&b, r, layer)) return tn_error_memory(err, TN_PHASE_ASSESS, "binding tensors");
+        }
+    }
+    return audit_rest(&b) ? TN_OK : tn_error_memory(err, TN_PHASE_ASSESS, "binding tensors");
+}
+
+uint32_t tn_bound_weight(struct tn_graph *g, const struct tn_binding *b, const char *role, uint64_t layer,
+                         enum tn_weight_use use)
+{
+    for (size_t r = 0; r < b->family->tensor_count; r++) {
+        if (strcmp(b->family->tensors[r].role, role) != 0) continue;
+        const struct tn_tensor_info *t = b->bound[r * b->layers + layer];
+        char full[NAME_SIZE];
+        return t ? tn_graph_weight(g, expand(full, "", role, layer), use, t) : TN_NO_WEIGHT;
+    }
+    return TN_NO_WEIGHT;
+}
+
+static void write_rows(struct tn_json_writer *w, const struct tn_binding *b, enum tn_audit_kind kind)
+{
+    tn_jw_key(w, tn_audit_kind_name(kind));
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < b->audit_count; i++) {
+        const struct tn_audit_row *row = &b->audit[i];
+        if (row->kind != kind) continue;
+        tn_jw_begin_object(w);
+        if (row->role.n) tn_jw_member_str(w, "role", row->role);
+        tn_jw_member_str(w, "tensor", row->tensor);
+        if (row->rule) tn_jw_member_cstr(w, "rule", row->rule);
+        tn_jw_end_object(w);
+    }
+    tn_jw_end_array(w);
+}
+
+void tn_audit_write(struct tn_json_writer *w, const struct tn_binding *b)
+{
+    uint64_t loaded = 0;
+    for (uint32_t i = 0; i < b->audit_count; i++) loaded += b->audit[i].kind == TN_AUDIT_LOADED;
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "prefix", b->prefix);
+    tn_jw_member_u64(w, "loaded", loaded);
+    for (int kind = TN_AUDIT_ALIASED; kind < TN_AUDIT_KINDS; kind++) write_rows(w, b, (enum tn_audit_kind)kind);
+    tn_jw_end_object(w);
+}

@@ -1,0 +1,25 @@
+/*
+ * The post-norm encoder layer of Devlin et al. 2018 (BERT), shared by families whose published code computes the same:
+ *
+ *     a = softmax(q k^T / sqrt(head_dim) + bias) v
+ *     h = layer_norm(x + a W_o + b_o)
+ *     y = layer_norm(h + act(h W_1 + b_1) W_2 + b_2)
+ */
+#ifndef TN_FAMILY_ENCODER_BLOCK_H
+#define TN_FAMILY_ENCODER_BLOCK_H
+
+#include "family/family.h"
+
+struct tn_encoder_shape {
+    uint64_t layers, heads, hidden_size;
+    enum tn_act act;
+    double eps;
+    uint32_t relative_bias; /* TN_NO_WEIGHT: none */
+    uint64_t bias_buckets, bias_max_distance;
+};
+
+/* The roles that a family's tensor list must have for these blocks; dims are normalised configuration names. */
+uint32_t tn_encoder_blocks(struct tn_graph *g, const struct tn_binding *b, const struct tn_encoder_shape *shape,
+                           uint32_t x);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * The module chain of sentence-transformers as graph operators. The order is the package's; what cannot be expressed was
+ * refused by the dialect. Activations arrive under the kernels' own names.
+ */
+#include "family/family.h"
+
+#include <string.h>
+
+static bool own_activation(struct tn_str name, enum tn_act *out)
+{
+    for (int act = 0; act < TN_ACTS; act++) {
+        if (!tn_str_is(name, tn_act_name((enum tn_act)act))) continue;
+        *out = (enum tn_act)act;
+        return true;
+    }
+    return false;
+}
+
+static uint32_t module_weight(struct tn_graph *g, const struct tn_module *m, const char *format, enum tn_weight_use use,
+                              const struct tn_tensor_info *tensor)
+{
+    return tensor ? tn_graph_weight(g, tn_str_of(tn_graph_name(g, format, m->index)), use, tensor) : TN_NO_WEIGHT;
+}
+
+static uint32_t build_pooling(struct tn_graph *g, const struct tn_module *m, uint32_t x)
+{
+    struct tn_op_pool pool = {.modes = m->pooling_count};
+    memcpy(pool.mode, m->pooling, sizeof(pool.mode));
+    return tn_graph_pool(g, tn_graph_name(g, "module %llu pooling", m->index), x, &pool);
+}
+
+static uint32_t build_dense(struct tn_graph *g, const struct tn_module *m, uint32_t x)
+{
+    struct tn_op_linear linear = {
+        .weight = {module_weight(g, m, "module.%llu.weight", TN_USE_LINEAR, m->weight)},
+        .bias = {module_weight(g, m, "module.%llu.bias", TN_USE_LINEAR, m->bias_tensor)},
+        .parts = 1,
+    };
+    if (!own_activation(m->activation, &linear.act)) return TN_NO_VALUE;
+    return tn_graph_linear(g, tn_graph_name(g, "module %llu dense", m->index), x, TN_NO_VALUE, &linear);
+}
+
+static uint32_t build_norm(struct tn_graph *g, const struct tn_module *m, uint32_t x)
+{
+    struct tn_op_layer_norm norm = {
+        module_weight(g, m, "module.%llu.weight", TN_USE_VECTOR, m->weight),
+        module_weight(g, m, "module.%llu.bias", TN_USE_VECTOR, m->bias_tensor),
+        m->eps,
+    };
+    return tn_graph_layer_norm(g, tn_graph_name(g, "module %llu layer norm", m->index), x, TN_NO_VALUE, &norm);
+}
+
+uint32_t tn_modules_build(struct tn_graph *g, const struct tn_description *d, uint32_t first, uint32_t end, uint32_t x)
+{
+    for (uint32_t i = first; i < end && i < d->module_count; i++) {
+        const struct tn_module *m = &d->modules[i];
+        switch (m->kind) {
+        case TN_MODULE_TRANSFORMER: return TN_NO_VALUE; /* only the first module may be one */
+        case TN_MODULE_POOLING: x = build_pooling(g, m, x); break;
+        case TN_MODULE_DENSE: x = build_dense(g, m, x); break;
+        case TN_MODULE_LAYER_NORM: x = build_norm(g, m, x); break;
+        case TN_MODULE_NORMALIZE: x = tn_graph_normalize(g, tn_graph_name(g, "module %llu normalize", m->index), x); break;
+        }
+    }
+    return x;
+}
