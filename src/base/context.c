@@ -21,10 +21,15 @@ void tn_log(const struct tn_context *ctx, enum tn_log_level level, const char *f
 
 enum tn_status tn_cancel_check(const struct tn_cancel *cancel)
 {
-    if (!cancel) return TN_OK;
-    if (atomic_load_explicit(&cancel->requested, memory_order_acquire)) return TN_CANCELLED;
-    uint64_t deadline = atomic_load_explicit(&cancel->deadline_ns, memory_order_relaxed);
-    return deadline && tn_os_monotonic_ns() >= deadline ? TN_DEADLINE_EXCEEDED : TN_OK;
+    uint64_t now = 0;
+    for (; cancel; cancel = cancel->also) {
+        if (atomic_load_explicit(&cancel->requested, memory_order_acquire)) return TN_CANCELLED;
+        uint64_t deadline = atomic_load_explicit(&cancel->deadline_ns, memory_order_relaxed);
+        if (deadline == 0) continue;
+        if (now == 0) now = tn_os_monotonic_ns();
+        if (now >= deadline) return TN_DEADLINE_EXCEEDED;
+    }
+    return TN_OK;
 }
 
 enum tn_status tn_cancel_fail(const struct tn_cancel *cancel, enum tn_phase phase, struct tn_error *err)

@@ -27,6 +27,7 @@ void tn_log(const struct tn_context *ctx, enum tn_log_level level, const char *f
 struct tn_cancel {
     _Atomic bool requested;
     _Atomic uint64_t deadline_ns; /* monotonic; 0: none */
+    const struct tn_cancel *also; /* stops when this one does; NULL: none. Outlives it. */
 };
 
 /* TN_OK, TN_CANCELLED or TN_DEADLINE_EXCEEDED. NULL never stops. */
