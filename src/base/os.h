@@ -60,6 +60,8 @@ int tn_os_list(const char *path, bool (*visit)(void *context, const char *name),
 
 /* Creates the folder and its parents, private to the user (0700). */
 int tn_os_make_folders(const char *path);
+/* Makes an empty private file (0600); an existing one is left as it is. */
+int tn_os_create(const char *path);
 /* Writes a private file so that readers see the old or the new contents, never a part. */
 int tn_os_write_atomic(const char *path, const void *p, size_t n);
 int tn_os_remove(const char *path);

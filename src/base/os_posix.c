@@ -179,6 +179,13 @@ int tn_os_make_folders(const char *path)
     return 0;
 }
 
+int tn_os_create(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) return errno == EEXIST ? 0 : errno;
+    return close(fd) == 0 ? 0 : errno;
+}
+
 static int write_all(int fd, const void *p, size_t n)
 {
     const char *s = p;
