@@ -79,7 +79,8 @@ struct tn_invocation {
     void *tap_user;
 };
 
-enum { TN_ITEM_DONE, TN_ITEM_STOPPED, TN_ITEM_NOT_FINITE };
+/* What became of a sequence. BAD_INDEX: a token or type id beyond the rows of the embedding tables. */
+enum { TN_ITEM_DONE, TN_ITEM_STOPPED, TN_ITEM_NOT_FINITE, TN_ITEM_BAD_INDEX };
 
 struct tn_provider {
     const char *name;    /* "native" */

@@ -194,11 +194,16 @@ void tn_barrier_init(struct tn_barrier *barrier, unsigned size)
 
 void tn_barrier_wait(struct tn_barrier *barrier)
 {
+    tn_barrier_meet(barrier, barrier->size);
+}
+
+void tn_barrier_meet(struct tn_barrier *barrier, unsigned size)
+{
     enum { SPINS = 2000 }; /* some 20..80 us: longer than a fair share of one operator differs */
-    if (barrier->size == 1) return;
+    if (size == 1) return;
     unsigned phase = atomic_load_explicit(&barrier->phase, memory_order_relaxed);
     unsigned before = atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acq_rel);
-    if (before + 1 == barrier->size) {
+    if (before + 1 == size) {
         atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
         atomic_store_explicit(&barrier->phase, phase + 1, memory_order_release);
         return;

@@ -60,5 +60,7 @@ struct tn_barrier {
 void tn_barrier_init(struct tn_barrier *barrier, unsigned size);
 /* All `size` members call it, each once per round. With size 1 it costs nothing. */
 void tn_barrier_wait(struct tn_barrier *barrier);
+/* The same for a team whose size its members learn only when they start: all of them pass the same size. */
+void tn_barrier_meet(struct tn_barrier *barrier, unsigned size);
 
 #endif
