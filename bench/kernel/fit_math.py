@@ -83,11 +83,11 @@ def main():
         at = lambda d: (n + d) / scale
         upper = lambda d: mp.erfc(at(d) / mp.sqrt(2)) / 2
         low = mp.mpf("-0.5") if n else mp.mpf(0)
-        c, worst = remez(upper, lambda d: 1 / upper(d), low, mp.mpf("0.5"), 5)
+        c, worst = remez(upper, lambda d: 1 / upper(d), low, mp.mpf("0.5"), 6)
         print(n, "relative error of the fit", mp.nstr(worst, 3))
         table.append(c)
-    table.append([mp.mpf(0)] * 6)
-    for degree in range(6):
+    table.append([mp.mpf(0)] * 7)
+    for degree in range(7):
         print("    {" + ", ".join(hexfloat(row[degree]) for row in table) + "},")
 
 

@@ -207,8 +207,9 @@ static uint64_t row_work(size_t length)
 static size_t row_at(uint64_t position, uint64_t head_begin, size_t length)
 {
     if (position <= head_begin) return 0;
-    uint64_t row = (position - head_begin + row_work(length) - 1) / row_work(length);
-    return row < length ? (size_t)row : length;
+    uint64_t work = position - head_begin, rows = work / row_work(length);
+    if (rows >= length) return length;
+    return (size_t)rows + (work % row_work(length) != 0);
 }
 
 static uint64_t all_work(const struct tn_attention_args *a)

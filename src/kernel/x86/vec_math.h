@@ -86,40 +86,44 @@ TN_INLINE vec v_tanh(vec x)
 }
 
 /*
- * x Phi(x). Q(t) = 1 - Phi(t) for t = |x| is a polynomial of degree 5 around the nearest of 16 nodes,
+ * x Phi(x). Q(t) = 1 - Phi(t) for t = |x| is a polynomial of degree 6 around the nearest of 16 nodes,
  * fitted for relative error in each interval; from t = 6 on it is zero. Then Phi is Q or 1 - Q.
  */
 TN_INLINE vec v_gelu(vec x)
 {
-    static const float c[6][16] = {
-        {0x1p-1f, 0x1.5ba94p-2f, 0x1.a1b1d4p-3f, 0x1.b739c8p-4f, 0x1.90f49ep-5f, 0x1.3bcbcap-6f,
-         0x1.ab31c8p-8f, 0x1.ee8508p-10f, 0x1.e889b4p-12f, 0x1.9b024ap-14f, 0x1.25fb64p-16f,
-         0x1.6513d2p-19f, 0x1.6fdc86p-22f, 0x1.4126d4p-25f, 0x1.dadae6p-29f, 0.0f},
-        {-0x1.52153ap-3f, -0x1.3657dcp-3f, -0x1.e018eap-4f, -0x1.38e9e2p-4f, -0x1.57b4dep-5f,
-         -0x1.3e1e62p-6f, -0x1.f033b2p-8f, -0x1.46169ap-9f, -0x1.69247ep-11f, -0x1.510584p-13f,
-         -0x1.0903d8p-15f, -0x1.5f312ap-18f, -0x1.88253cp-21f, -0x1.70f49ep-24f, -0x1.247f0ap-27f,
+    static const float c[7][16] = {
+        {0x1p-1f, 0x1.5ba94p-2f, 0x1.a1b1d2p-3f, 0x1.b739c8p-4f, 0x1.90f4ap-5f, 0x1.3bcbcep-6f,
+         0x1.ab31ccp-8f, 0x1.ee8508p-10f, 0x1.e8899cp-12f, 0x1.9b020ap-14f, 0x1.25fafcp-16f,
+         0x1.6512e6p-19f, 0x1.6fdaecp-22f, 0x1.4124b4p-25f, 0x1.dad67cp-29f, 0.0f},
+        {-0x1.52153cp-3f, -0x1.3657dep-3f, -0x1.e018eep-4f, -0x1.38e9e4p-4f, -0x1.57b4d8p-5f,
+         -0x1.3e1e52p-6f, -0x1.f03394p-8f, -0x1.4616a2p-9f, -0x1.6924fp-11f, -0x1.5106dap-13f,
+         -0x1.090654p-15f, -0x1.5f37d6p-18f, -0x1.8832dcp-21f, -0x1.710a6ap-24f, -0x1.249ad6p-27f,
          0.0f},
-        {-0x1.bb739ep-24f, 0x1.a9177p-7f, 0x1.48cf6ap-6f, 0x1.41783p-6f, 0x1.d6d084p-7f,
-         0x1.105b1p-7f, 0x1.fdc8a4p-9f, 0x1.86d6f4p-10f, 0x1.eea9bap-12f, 0x1.03a37ap-13f,
-         0x1.c5a2ep-16f, 0x1.4a916ap-18f, 0x1.9292d8p-21f, 0x1.9a359ap-24f, 0x1.5e18dep-27f, 0.0f},
-        {0x1.34ca24p-8f, 0x1.d5b706p-9f, 0x1.143c04p-10f, -0x1.352fbep-10f, -0x1.10f956p-9f,
-         -0x1.dc75d4p-10f, -0x1.247ac4p-10f, -0x1.131796p-11f, -0x1.9aa578p-13f, -0x1.ef6bbp-15f,
-         -0x1.e853cep-17f, -0x1.8c092cp-19f, -0x1.098dc8p-21f, -0x1.27798ep-24f, -0x1.117f08p-27f,
+        {0x1.00748cp-26f, 0x1.a91b84p-7f, 0x1.48d17p-6f, 0x1.4178ap-6f, 0x1.d6cee8p-7f,
+         0x1.10594ap-7f, 0x1.fdc5acp-9f, 0x1.86d754p-10f, 0x1.eeb1dp-12f, 0x1.03ae9p-13f,
+         0x1.c5c832p-16f, 0x1.4abeaep-18f, 0x1.92e69ap-21f, 0x1.9aaf28p-24f, 0x1.5ea56ap-27f, 0.0f},
+        {0x1.34b9a8p-8f, 0x1.d5bff2p-9f, 0x1.144f8cp-10f, -0x1.352c48p-10f, -0x1.110024p-9f,
+         -0x1.dc85f6p-10f, -0x1.24822p-10f, -0x1.1315b4p-11f, -0x1.9a87d2p-13f, -0x1.ef1296p-15f,
+         -0x1.e7aceep-17f, -0x1.8b2778p-19f, -0x1.08a4eep-21f, -0x1.26009ap-24f, -0x1.0f986ep-27f,
          0.0f},
-        {-0x1.6ba49ep-19f, -0x1.0fcc72p-11f, -0x1.58d716p-11f, -0x1.ab1282p-12f, -0x1.d1653p-15f,
-         0x1.39903p-13f, 0x1.6e209ep-13f, 0x1.e12f88p-14f, 0x1.c4559cp-15f, 0x1.4653ccp-16f,
-         0x1.74ef7ep-18f, 0x1.57749p-20f, 0x1.019f3p-22f, 0x1.3d037cp-25f, 0x1.41954cp-28f, 0.0f},
-        {-0x1.ec8d82p-14f, -0x1.312b62p-14f, 0x1.3b9566p-16f, 0x1.2caccep-14f, 0x1.f62654p-15f,
-         0x1.50972ap-16f, -0x1.f9e43ep-18f, -0x1.d0ef04p-17f, -0x1.3da8a2p-17f, -0x1.202304p-18f,
-         -0x1.848e7cp-20f, -0x1.975908p-22f, -0x1.53c5aap-24f, -0x1.c93c36p-27f, -0x1.f4df4cp-30f,
+        {0x1.0de754p-20f, -0x1.12891ep-11f, -0x1.5b8f0ep-11f, -0x1.ac411cp-12f, -0x1.bfbf3p-15f,
+         0x1.3e72c8p-13f, 0x1.702e6cp-13f, 0x1.e0e5aap-14f, 0x1.c16a6ep-15f, 0x1.4245d6p-16f,
+         0x1.6dfbcp-18f, 0x1.4ed5c2p-20f, 0x1.f2e1c4p-23f, 0x1.30cad6p-25f, 0x1.32fa28p-28f, 0.0f},
+        {-0x1.03e7e2p-13f, -0x1.34bdep-14f, 0x1.2bf1fp-16f, 0x1.2bfb7cp-14f, 0x1.fb9fep-15f,
+         0x1.5d9406p-16f, -0x1.e228c6p-18f, -0x1.d28184p-17f, -0x1.43b018p-17f, -0x1.2938b4p-18f,
+         -0x1.95a28p-20f, -0x1.ae8c24p-22f, -0x1.6bd2a6p-24f, -0x1.f06058p-27f, -0x1.13d88ep-29f,
          0.0f},
+        {0x1.1ef8ap-18f, 0x1.d4f26p-17f, 0x1.d233p-17f, 0x1.950adep-19f, -0x1.7ebb4ap-18f,
+         -0x1.a8b6d2p-18f, -0x1.6661c6p-19f, 0x1.ac5e74p-23f, 0x1.049002p-20f, 0x1.6cb32ap-21f,
+         0x1.3bc81cp-22f, 0x1.8c1292p-24f, 0x1.7cbf18p-26f, 0x1.207b1ep-28f, 0x1.5e378ap-31f, 0.0f},
     };
     const vec scale = v_set(0x1.355556p+1f); /* nodes per unit of t: 14.5 / 6 */
     const vec magic = v_set(0x1p23f);
     vec t = v_min(v_set(6.2f), v_abs(x));
     vec index = v_fma(t, scale, magic);
     vec d = v_fma(t, scale, v_sub(magic, index));
-    vec q = v_fma(v_lookup(c[5], index), d, v_lookup(c[4], index));
+    vec q = v_fma(v_lookup(c[6], index), d, v_lookup(c[5], index));
+    q = v_fma(q, d, v_lookup(c[4], index));
     q = v_fma(q, d, v_lookup(c[3], index));
     q = v_fma(q, d, v_lookup(c[2], index));
     q = v_fma(q, d, v_lookup(c[1], index));
