@@ -52,4 +52,5 @@ const struct tn_schema tn_schema_bert = {
     .architectures = architectures,
     .fields = fields,
     .field_count = sizeof(fields) / sizeof(fields[0]),
+    .tokenizer_class = "BertTokenizer",
 };

@@ -47,4 +47,5 @@ const struct tn_schema tn_schema_distilbert = {
     .architectures = architectures,
     .fields = fields,
     .field_count = sizeof(fields) / sizeof(fields[0]),
+    .tokenizer_class = "BertTokenizer",
 };

@@ -29,6 +29,18 @@ static uint32_t build_pooling(struct tn_graph *g, const struct tn_module *m, uin
     return tn_graph_pool(g, tn_graph_name(g, "module %llu pooling", m->index), x, &pool);
 }
 
+/* x R^T: the residual of a dense module whose widths differ. */
+static uint32_t build_projection(struct tn_graph *g, const struct tn_module *m, uint32_t x)
+{
+    struct tn_op_linear linear = {
+        .weight = {module_weight(g, m, "module.%llu.residual", TN_USE_LINEAR, m->residual_weight)},
+        .bias = {TN_NO_WEIGHT},
+        .parts = 1,
+        .act = TN_ACT_IDENTITY,
+    };
+    return tn_graph_linear(g, tn_graph_name(g, "module %llu residual", m->index), x, TN_NO_VALUE, &linear);
+}
+
 static uint32_t build_dense(struct tn_graph *g, const struct tn_module *m, uint32_t x)
 {
     struct tn_op_linear linear = {
@@ -37,7 +49,8 @@ static uint32_t build_dense(struct tn_graph *g, const struct tn_module *m, uint3
         .parts = 1,
     };
     if (!own_activation(m->activation, &linear.act)) return TN_NO_VALUE;
-    return tn_graph_linear(g, tn_graph_name(g, "module %llu dense", m->index), x, TN_NO_VALUE, &linear);
+    uint32_t residual = !m->residual ? TN_NO_VALUE : m->residual_weight ? build_projection(g, m, x) : x;
+    return tn_graph_linear(g, tn_graph_name(g, "module %llu dense", m->index), x, residual, &linear);
 }
 
 static uint32_t build_norm(struct tn_graph *g, const struct tn_module *m, uint32_t x)

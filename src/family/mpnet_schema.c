@@ -45,4 +45,5 @@ const struct tn_schema tn_schema_mpnet = {
     .architectures = architectures,
     .fields = fields,
     .field_count = sizeof(fields) / sizeof(fields[0]),
+    .tokenizer_class = "MPNetTokenizer",
 };

@@ -1,0 +1,231 @@
+/*
+ * One piece through all operators. A team shares the workspace and meets at a barrier after each operator; a single
+ * thread simply goes on. Shapes were checked when the graph was built: nothing here can fail. Cancellation is looked at
+ * between operators.
+ */
+#include "provider/native/native.h"
+
+#include <string.h>
+
+struct run {
+    struct tn_instance *instance;
+    const struct tn_graph *g;
+    const struct tn_kernels *k;
+    struct tn_workspace *w;
+    const struct tn_invocation *call;
+    const struct tn_team *team;
+    void *scratch; /* of the first member */
+};
+
+static float *slot(const struct run *r, uint32_t value)
+{
+    return r->w->slots[r->instance->program->plan.slot_of[value]];
+}
+
+static uint64_t width(const struct run *r, uint32_t value)
+{
+    return r->g->values[value].width;
+}
+
+static size_t row_count(const struct run *r, uint32_t value)
+{
+    return r->g->values[value].dim == TN_DIM_ROWS ? r->w->rows : r->w->count;
+}
+
+static const float *vector(const struct run *r, uint32_t weight)
+{
+    return weight == TN_NO_WEIGHT ? NULL : r->instance->weights.data[weight];
+}
+
+static enum tn_float_type float_type(enum tn_dtype dtype)
+{
+    return dtype == TN_DTYPE_F16 ? TN_FLOAT_F16 : dtype == TN_DTYPE_BF16 ? TN_FLOAT_BF16 : TN_FLOAT_F32;
+}
+
+static void run_embed(const struct run *r, const struct tn_op *op)
+{
+    const struct tn_op_embed *e = &op->as.embed;
+    struct tn_embed_args args = {
+        .tables = e->tables,
+        .y = slot(r, op->out),
+        .y_stride = (size_t)width(r, op->out),
+        .rows = r->w->rows,
+        .width = (size_t)width(r, op->out),
+        .norm = e->gamma != TN_NO_WEIGHT || e->beta != TN_NO_WEIGHT,
+        .gamma = vector(r, e->gamma),
+        .beta = vector(r, e->beta),
+        .eps = (float)e->eps,
+    };
+    for (uint32_t i = 0; i < e->tables; i++) {
+        args.table[i] = (struct tn_embed_table){
+            .data = r->instance->weights.data[e->table[i]],
+            .type = float_type(r->g->weights[e->table[i]].tensor->dtype),
+            .index = e->index[i] == TN_INDEX_TOKEN  ? r->w->ids
+                     : e->index[i] == TN_INDEX_TYPE ? r->w->types
+                                                    : r->w->positions,
+        };
+    }
+    r->k->embed(&args, r->team->rank, r->team->size);
+}
+
+static void run_linear(const struct run *r, const struct tn_op *op)
+{
+    bool residual = op->in[1] != TN_NO_VALUE;
+    struct tn_linear_args args = {
+        .layer = &r->instance->weights.layers[r->instance->program->layer_of[op - r->g->ops]],
+        .x = slot(r, op->in[0]),
+        .x_stride = (size_t)width(r, op->in[0]),
+        .y = slot(r, op->out),
+        .y_stride = (size_t)width(r, op->out),
+        .residual = residual ? slot(r, op->in[1]) : NULL,
+        .residual_stride = (size_t)width(r, op->out),
+        .rows = row_count(r, op->out),
+        .act = op->as.linear.act,
+        .scratch = r->scratch,
+        .scratch_bytes = r->instance->program->scratch_bytes,
+    };
+    r->k->linear(&args, r->team->rank, r->team->size);
+}
+
+static void run_attention(const struct run *r, const struct tn_op *op)
+{
+    const struct tn_op_attention *a = &op->as.attention;
+    size_t hidden = (size_t)width(r, op->out);
+    const float *qkv = slot(r, op->in[0]);
+    struct tn_attention_args args = {
+        .q = qkv,
+        .k = qkv + hidden,
+        .v = qkv + 2 * hidden,
+        .q_stride = 3 * hidden,
+        .k_stride = 3 * hidden,
+        .v_stride = 3 * hidden,
+        .out = slot(r, op->out),
+        .out_stride = hidden,
+        .offsets = r->w->offsets,
+        .sequences = r->w->count,
+        .heads = (size_t)a->heads,
+        .head_dim = (size_t)a->head_dim,
+        .scale = (float)a->scale,
+        .scratch = r->scratch,
+        .scratch_bytes = r->instance->program->scratch_bytes,
+    };
+    if (a->bias != TN_NO_WEIGHT) {
+        args.bias = r->instance->weights.bias[a->bias];
+        args.bias_stride = (size_t)tn_native_bias_length(r->instance->program);
+        args.bias_center = (size_t)r->instance->program->max_rows - 1;
+    }
+    r->k->attention(&args, r->team->rank, r->team->size);
+}
+
+static void run_layer_norm(const struct run *r, const struct tn_op *op)
+{
+    const struct tn_op_layer_norm *n = &op->as.layer_norm;
+    size_t w = (size_t)width(r, op->out);
+    struct tn_layer_norm_args args = {
+        .x = slot(r, op->in[0]),
+        .x_stride = w,
+        .residual = op->in[1] != TN_NO_VALUE ? slot(r, op->in[1]) : NULL,
+        .residual_stride = w,
+        .y = slot(r, op->out),
+        .y_stride = w,
+        .rows = row_count(r, op->out),
+        .width = w,
+        .gamma = vector(r, n->gamma),
+        .beta = vector(r, n->beta),
+        .eps = (float)n->eps,
+    };
+    r->k->layer_norm(&args, r->team->rank, r->team->size);
+}
+
+static void run_pool(const struct run *r, const struct tn_op *op)
+{
+    size_t in_width = (size_t)width(r, op->in[0]);
+    for (uint32_t i = 0; i < op->as.pool.modes; i++) {
+        struct tn_pooling_args args = {
+            .mode = op->as.pool.mode[i],
+            .x = slot(r, op->in[0]),
+            .x_stride = in_width,
+            .width = in_width,
+            .spans = r->w->spans,
+            .sequences = r->w->count,
+            .y = slot(r, op->out) + i * in_width,
+            .y_stride = (size_t)width(r, op->out),
+        };
+        r->k->pooling(&args, r->team->rank, r->team->size);
+    }
+}
+
+static void run_normalize(const struct run *r, const struct tn_op *op)
+{
+    size_t w = (size_t)width(r, op->out);
+    r->k->normalize(slot(r, op->in[0]), w, slot(r, op->out), w, row_count(r, op->out), w, r->team->rank, r->team->size);
+}
+
+typedef void run_fn(const struct run *r, const struct tn_op *op);
+
+static run_fn *const runners[TN_OP_KINDS] = {
+    [TN_OP_EMBED] = run_embed,           [TN_OP_LINEAR] = run_linear, [TN_OP_ATTENTION] = run_attention,
+    [TN_OP_LAYER_NORM] = run_layer_norm, [TN_OP_POOL] = run_pool,     [TN_OP_NORMALIZE] = run_normalize,
+};
+
+/* True when every sequence of the piece belongs to somebody who wants to stop. */
+static bool nobody_waits(const struct run *r)
+{
+    if (!r->call->cancel) return false;
+    const struct tn_cancel *last = NULL;
+    for (uint32_t i = 0; i < r->w->count; i++) {
+        const struct tn_cancel *cancel = r->call->cancel[r->w->sequences[i]];
+        if (cancel && cancel == last) continue;
+        if (tn_cancel_check(cancel) == TN_OK) return false;
+        last = cancel;
+    }
+    return true;
+}
+
+/*
+ * Member 0 decides, the others read its decision after the barrier. Two flags take turns, so that a decision is never
+ * overwritten before everybody has read it.
+ */
+static bool step(const struct run *r, uint32_t index)
+{
+    const struct tn_op *op = &r->g->ops[index];
+    _Atomic bool *stop = &r->team->stop[index & 1];
+    runners[op->kind](r, op);
+    if (r->team->rank == 0) atomic_store_explicit(stop, nobody_waits(r), memory_order_relaxed);
+    if (r->team->size > 1) tn_barrier_meet(r->team->barrier, r->team->size);
+    if (r->call->tap) {
+        r->call->tap(r->call->tap_user, op->name, slot(r, op->out), row_count(r, op->out), (size_t)width(r, op->out));
+    }
+    return !atomic_load_explicit(stop, memory_order_relaxed);
+}
+
+static void deliver(const struct run *r, bool stopped)
+{
+    size_t w = (size_t)width(r, r->g->output);
+    const float *rows = slot(r, r->g->output);
+    if (!stopped) r->k->rows_finite(rows, w, r->w->count, w, r->w->finite, 0, 1);
+    for (uint32_t i = 0; i < r->w->count; i++) {
+        uint32_t sequence = r->w->sequences[i];
+        r->call->status[sequence] = stopped ? TN_ITEM_STOPPED : r->w->finite[i] ? TN_ITEM_DONE : TN_ITEM_NOT_FINITE;
+        if (!stopped) memcpy(r->call->out + sequence * w, rows + i * w, w * sizeof(float));
+    }
+}
+
+void tn_execute_piece(struct tn_instance *instance, struct tn_workspace *w, const struct tn_invocation *call,
+                      const struct tn_team *team)
+{
+    /* A single thread has the scratch that belongs to its workspace; a team has all of it, region by rank. */
+    size_t own = team->size > 1 ? 0 : (size_t)(w - instance->workspaces);
+    struct run r = {
+        .instance = instance,
+        .g = &instance->program->graph,
+        .k = instance->program->kernels,
+        .w = w,
+        .call = call,
+        .team = team,
+        .scratch = instance->scratch + own * instance->program->scratch_bytes,
+    };
+    bool going = true;
+    for (uint32_t i = 0; going && i < r.g->op_count; i++) going = step(&r, i);
+    if (team->rank == 0) deliver(&r, !going);
+}

@@ -1,0 +1,241 @@
+/*
+ * An invocation cut into pieces. Much work: pieces of about TN_PIECE_ROWS rows with equal cost, which the threads pull one
+ * after another, each running a piece alone, without a single barrier. Little work (one short text, or what would leave
+ * threads idle): pieces one after another, each by the whole team.
+ *
+ * No row is padding in either way, and since kernels promise the same bits for any company and any team, the choice is
+ * about time alone.
+ */
+#include "provider/native/native.h"
+
+#include <string.h>
+
+struct job {
+    struct tn_instance *instance;
+    const struct tn_invocation *call;
+    uint32_t *order;   /* sequences that can run, longest first */
+    uint32_t count;
+    uint32_t *next_in_piece; /* chains the sequences of a piece */
+    uint32_t *first_in_piece;
+    uint32_t pieces;
+    _Atomic uint32_t next;
+    _Atomic bool stop[2];
+    bool teams;
+};
+
+static uint32_t length_of(const struct tn_invocation *call, uint32_t s)
+{
+    return (uint32_t)(call->offsets[s + 1] - call->offsets[s]);
+}
+
+/* ---- filling a workspace ----------------------------------------------------------------------------------------- */
+
+static void fill_positions(const struct tn_graph *g, const int32_t *ids, int32_t *positions, uint32_t n)
+{
+    if (g->position_rule == TN_POSITION_ARANGE) {
+        for (uint32_t i = 0; i < n; i++) positions[i] = (int32_t)i;
+        return;
+    }
+    int32_t pad = (int32_t)g->pad_id, seen = 0;
+    for (uint32_t i = 0; i < n; i++) positions[i] = ids[i] == pad ? pad : pad + ++seen;
+}
+
+static void append_sequence(const struct tn_native_program *program, struct tn_workspace *w,
+                            const struct tn_invocation *call, uint32_t s)
+{
+    uint32_t n = length_of(call, s), at = w->rows;
+    const int32_t *ids = call->ids + call->offsets[s];
+    memcpy(w->ids + at, ids, n * sizeof(*ids));
+    if (call->type_ids) {
+        memcpy(w->types + at, call->type_ids + call->offsets[s], n * sizeof(*ids));
+    } else {
+        memset(w->types + at, 0, n * sizeof(*ids));
+    }
+    fill_positions(&program->graph, ids, w->positions + at, n);
+    w->spans[w->count] = call->spans[s];
+    w->spans[w->count].first += (int32_t)at - call->offsets[s];
+    w->sequences[w->count++] = s;
+    w->rows = at + n;
+    w->offsets[w->count] = (int32_t)w->rows;
+}
+
+static void fill_piece(const struct job *job, uint32_t piece, struct tn_workspace *w)
+{
+    w->count = w->rows = 0;
+    w->offsets[0] = 0;
+    for (uint32_t i = job->first_in_piece[piece]; i != UINT32_MAX; i = job->next_in_piece[i]) {
+        append_sequence(job->instance->program, w, job->call, job->order[i]);
+    }
+}
+
+/* ---- running ------------------------------------------------------------------------------------------------------- */
+
+static void run_alone(void *arg, unsigned rank, unsigned size)
+{
+    struct job *job = arg;
+    struct tn_workspace *w = &job->instance->workspaces[rank];
+    _Atomic bool stop[2] = {false, false};
+    struct tn_team team = {.rank = 0, .size = 1, .stop = stop};
+    (void)size;
+    for (;;) {
+        uint32_t piece = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
+        if (piece >= job->pieces) return;
+        fill_piece(job, piece, w);
+        tn_execute_piece(job->instance, w, job->call, &team);
+    }
+}
+
+static void run_together(void *arg, unsigned rank, unsigned size)
+{
+    struct job *job = arg;
+    struct tn_workspace *w = &job->instance->workspaces[0];
+    struct tn_barrier *barrier = &job->instance->barrier;
+    struct tn_team team = {.rank = rank, .size = size, .barrier = barrier, .stop = job->stop};
+    for (uint32_t piece = 0; piece < job->pieces; piece++) {
+        if (rank == 0) fill_piece(job, piece, w);
+        if (size > 1) tn_barrier_meet(barrier, size);
+        tn_execute_piece(job->instance, w, job->call, &team);
+        if (size > 1) tn_barrier_meet(barrier, size);
+    }
+}
+
+/* ---- cutting ------------------------------------------------------------------------------------------------------- */
+
+/* Cost of a sequence in units of one row through the linear layers; attention grows with the square. */
+static double cost_of(uint32_t n)
+{
+    return (double)n * (1.0 + (double)n / 2500.0);
+}
+
+/* Sorts `order` by length, longest first: a counting sort, stable and linear. */
+static void sort_by_length(struct job *job, uint32_t *scratch, uint64_t max_rows, uint32_t *starts)
+{
+    const struct tn_invocation *call = job->call;
+    memset(starts, 0, ((size_t)max_rows + 2) * sizeof(*starts));
+    for (uint32_t i = 0; i < job->count; i++) starts[max_rows - length_of(call, job->order[i]) + 1]++;
+    for (uint64_t i = 1; i <= max_rows; i++) starts[i] += starts[i - 1];
+    memcpy(scratch, job->order, job->count * sizeof(*scratch));
+    for (uint32_t i = 0; i < job->count; i++) job->order[starts[max_rows - length_of(call, scratch[i])]++] = scratch[i];
+}
+
+struct bin {
+    double cost;
+    uint32_t rows, last;
+};
+
+/*
+ * Longest first, each into the cheapest piece that has room (Graham 1969). Returns false when some sequence fits
+ * nowhere: then the caller asks for more pieces.
+ */
+static bool pack(struct job *job, struct bin *bins, uint64_t piece_rows)
+{
+    for (uint32_t p = 0; p < job->pieces; p++) {
+        bins[p] = (struct bin){.last = UINT32_MAX};
+        job->first_in_piece[p] = UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < job->count; i++) {
+        uint32_t n = length_of(job->call, job->order[i]), best = UINT32_MAX;
+        for (uint32_t p = 0; p < job->pieces; p++) {
+            if (bins[p].rows + n > piece_rows) continue;
+            if (best == UINT32_MAX || bins[p].cost < bins[best].cost) best = p;
+        }
+        if (best == UINT32_MAX) return false;
+        job->next_in_piece[i] = UINT32_MAX;
+        if (bins[best].last == UINT32_MAX) {
+            job->first_in_piece[best] = i;
+        } else {
+            job->next_in_piece[bins[best].last] = i;
+        }
+        bins[best].last = i;
+        bins[best].rows += n;
+        bins[best].cost += cost_of(n);
+    }
+    return true;
+}
+
+/* Whether `threads` threads pulling these pieces would all be busy for at least nine tenths of the time. */
+static bool balanced(const struct job *job, const struct bin *bins, unsigned threads)
+{
+    double total = 0, most = 0;
+    if (job->pieces < threads) return false;
+    for (uint32_t p = 0; p < job->pieces; p++) {
+        total += bins[p].cost;
+        if (bins[p].cost > most) most = bins[p].cost;
+    }
+    double rounds = (double)((job->pieces + threads - 1) / threads);
+    return total >= 0.9 * most * rounds * threads;
+}
+
+static void cut(struct job *job, struct bin *bins, uint64_t rows)
+{
+    const struct tn_native_program *program = job->instance->program;
+    unsigned threads = job->instance->threads;
+    uint64_t target = (rows + TN_PIECE_ROWS - 1) / TN_PIECE_ROWS;
+    /* as many pieces for each thread as for any other */
+    job->pieces = (uint32_t)((target + threads - 1) / threads * threads);
+    if (job->pieces > job->count) job->pieces = job->count;
+    while (!pack(job, bins, program->piece_rows)) job->pieces++;
+    job->teams = threads > 1 && !balanced(job, bins, threads);
+    if (!job->teams) return;
+    job->pieces = (uint32_t)((rows + program->piece_rows - 1) / program->piece_rows);
+    while (!pack(job, bins, program->piece_rows)) job->pieces++;
+}
+
+/* ---- checking ------------------------------------------------------------------------------------------------------ */
+
+static bool indices_fit(const struct tn_graph *g, const struct tn_invocation *call, uint32_t s)
+{
+    for (int32_t i = call->offsets[s]; i < call->offsets[s + 1]; i++) {
+        if (call->ids[i] < 0 || (uint64_t)call->ids[i] >= g->vocab_size) return false;
+        if (g->type_count && call->type_ids && (call->type_ids[i] < 0 || (uint64_t)call->type_ids[i] >= g->type_count)) return false;
+    }
+    return true;
+}
+
+/* Lists what can run; the others get their status. TN_SHAPE_OUTSIDE_ENVELOPE when the caller broke the contract. */
+static enum tn_status list_sequences(struct job *job, uint64_t *rows, struct tn_error *err)
+{
+    const struct tn_native_program *program = job->instance->program;
+    *rows = 0;
+    for (uint32_t s = 0; s < job->call->sequences; s++) {
+        int64_t n = (int64_t)job->call->offsets[s + 1] - job->call->offsets[s];
+        if (n < 1 || (uint64_t)n > program->max_rows) {
+            struct tn_finding *f = tn_error_set(err, TN_SHAPE_OUTSIDE_ENVELOPE, TN_PHASE_EXECUTE, "a sequence has no admitted length");
+            tn_at_item(f, s);
+            tn_found(f, "%lld tokens", (long long)n);
+            tn_expected(f, "1 to %llu", (unsigned long long)program->max_rows);
+            return TN_SHAPE_OUTSIDE_ENVELOPE;
+        }
+        job->call->status[s] = TN_ITEM_BAD_INDEX;
+        if (!indices_fit(&program->graph, job->call, s)) continue;
+        job->order[job->count++] = s;
+        *rows += (uint64_t)n;
+    }
+    return TN_OK;
+}
+
+enum tn_status tn_native_invoke(struct tn_instance *instance, const struct tn_invocation *call, struct tn_error *err)
+{
+    struct job job = {.instance = instance, .call = call};
+    size_t n = call->sequences;
+    uint64_t max_rows = instance->program->max_rows, rows = 0;
+    if (n == 0) return TN_OK;
+    /* one block: order, scratch, chain, heads of pieces, bins, counting sort */
+    size_t words = 4 * n + (size_t)max_rows + 2;
+    char *block = tn_malloc(instance->alloc, words * sizeof(uint32_t) + n * sizeof(struct bin) + 16);
+    if (!block) return tn_error_memory(err, TN_PHASE_EXECUTE, "running an invocation");
+    struct bin *bins = (struct bin *)(void *)block;
+    job.order = (uint32_t *)(void *)(bins + n);
+    uint32_t *scratch = job.order + n;
+    job.next_in_piece = scratch + n;
+    job.first_in_piece = job.next_in_piece + n;
+    enum tn_status status = list_sequences(&job, &rows, err);
+    if (!status && job.count) {
+        sort_by_length(&job, scratch, max_rows, job.first_in_piece + n);
+        cut(&job, bins, rows);
+        bool alone = call->tap || instance->threads == 1;
+        tn_pool_run(instance->pool, job.teams && !alone ? run_together : run_alone, &job, alone ? 1 : instance->threads);
+    }
+    tn_free(instance->alloc, block);
+    return status;
+}

@@ -1,0 +1,143 @@
+/*
+ * The native provider: families' graphs on our own kernels. Internal to src/provider/native.
+ *
+ * program.c   what assessment finds out: binding, graph, memory plan, sizes (from headers alone)
+ * weights.c   the loaded weights: read, packed, hashed in one parallel pass
+ * digest.c    the weights identity and its cache
+ * workspace.c activations and scratch, allocated once per instance
+ * execute.c   one piece of sequences through all operators, by one thread or a team
+ * invoke.c    an invocation cut into pieces
+ */
+#ifndef TN_PROVIDER_NATIVE_H
+#define TN_PROVIDER_NATIVE_H
+
+#include "provider.h"
+
+/*
+ * Rows of one piece in data-parallel work: large enough that weights read from the shared cache are paid for, small
+ * enough that the widest pair of activations stays in a private 1 MiB cache.
+ */
+enum { TN_PIECE_ROWS = 128 };
+
+/* One packed layer per LINEAR operator. */
+struct tn_native_layer {
+    uint32_t op;
+    uint64_t n, k;
+    size_t packed_bytes, scratch_bytes;
+    size_t staging_bytes; /* its parts and biases as stored */
+};
+
+struct tn_native_program {
+    const struct tn_kernels *kernels;
+    const struct tn_family *family;
+    struct tn_binding binding;
+    struct tn_graph graph;
+    struct tn_memory_plan plan;
+    enum tn_compute compute;
+    struct tn_native_layer *layers;
+    uint32_t layer_count;
+    uint32_t *layer_of; /* by operator */
+    uint64_t max_rows;      /* longest sequence */
+    uint64_t piece_rows;    /* most rows of one piece */
+    size_t scratch_bytes;   /* of one thread, over all operators */
+    size_t staging_bytes;   /* of one thread, while loading */
+    unsigned threads;
+};
+
+/* Fills `a` (decision, findings, estimate ...) and its state. Pure. */
+enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_component_request *request,
+                                struct tn_assessment *a, struct tn_error *err);
+
+/* Bytes of a stored weight of the given use after loading. False on overflow. */
+bool tn_native_weight_bytes(const struct tn_native_program *program, uint32_t weight, size_t *bytes);
+
+/* Length of the relative bias by distance: 2 max_rows - 1 per head. */
+static inline uint64_t tn_native_bias_length(const struct tn_native_program *program)
+{
+    return 2 * program->max_rows - 1;
+}
+
+struct tn_weights {
+    struct tn_alloc *alloc;
+    struct tn_linear *layers; /* by layer */
+    void **packed;            /* by layer, owned */
+    void **data;              /* by graph weight: float32 vector or stored table, owned; NULL for parts of layers */
+    float **bias;             /* by graph weight that is a relative bias: [heads][2 max_rows - 1], owned */
+    uint32_t layer_count, weight_count;
+    struct tn_digest digest;
+};
+
+enum tn_status tn_weights_load(const struct tn_native_program *program, const struct tn_inventory *inv,
+                               const struct tn_load_env *env, struct tn_weights *out, struct tn_error *err);
+void tn_weights_release(struct tn_weights *w);
+
+/*
+ * The weights identity: SHA-256 over role, dtype, shape and chunk digests of every bound tensor in the order of roles.
+ * Independent of names and sharding.
+ */
+enum { TN_DIGEST_CHUNK = 4 << 20 };
+
+struct tn_weights_digest {
+    const struct tn_native_program *program;
+    const struct tn_inventory *inv;
+    struct tn_digest *chunks;   /* of all weights, one after another */
+    uint64_t *first_chunk;      /* by graph weight, plus the end */
+    bool cached;                /* `value` was found in the cache: chunks need not be computed */
+    struct tn_digest value;
+    struct tn_alloc *alloc;
+};
+
+/* Looks into the cache folder; otherwise prepares room for the chunks. */
+enum tn_status tn_weights_digest_begin(struct tn_weights_digest *d, const struct tn_native_program *program,
+                                       const struct tn_inventory *inv, const struct tn_context *ctx,
+                                       struct tn_error *err);
+/* Hashes stored bytes [first, first + n) of a weight; `first` is a multiple of the chunk size. Any thread. */
+void tn_weights_digest_add(struct tn_weights_digest *d, uint32_t weight, uint64_t first, const void *p, size_t n);
+/* Puts the chunks together and remembers the result in the cache folder, if there is one. */
+enum tn_status tn_weights_digest_end(struct tn_weights_digest *d, const struct tn_context *ctx, struct tn_error *err);
+void tn_weights_digest_release(struct tn_weights_digest *d);
+
+struct tn_workspace {
+    float **slots;      /* by slot of the memory plan */
+    int32_t *ids, *types, *positions; /* [piece_rows] */
+    int32_t *offsets;   /* [piece_rows + 1] */
+    struct tn_span *spans;
+    uint32_t *sequences; /* index in the invocation, by sequence of the piece */
+    uint8_t *finite;
+    uint32_t count;     /* sequences of the piece */
+    uint32_t rows;
+    void *block;        /* owned: everything above */
+};
+
+struct tn_instance {
+    const struct tn_assessment *assessment;
+    const struct tn_native_program *program;
+    struct tn_alloc *alloc;
+    struct tn_pool *pool;
+    struct tn_weights weights;
+    struct tn_workspace *workspaces; /* one per thread */
+    unsigned threads;
+    char *scratch;        /* threads * scratch_bytes, 64-byte aligned */
+    struct tn_barrier barrier;
+};
+
+/* Bytes of one workspace; false on overflow. */
+bool tn_workspace_bytes(const struct tn_native_program *program, size_t *bytes);
+enum tn_status tn_workspace_new(const struct tn_native_program *program, struct tn_alloc *alloc,
+                                struct tn_workspace *out);
+void tn_workspace_release(struct tn_workspace *w, struct tn_alloc *alloc);
+
+/* How a piece is run: by a team that shares the workspace, or by one thread (size 1). */
+struct tn_team {
+    unsigned rank, size;
+    struct tn_barrier *barrier;
+    _Atomic bool *stop; /* [2] */
+};
+
+/* Runs the piece that lies in the workspace and delivers its results into the invocation. */
+void tn_execute_piece(struct tn_instance *instance, struct tn_workspace *w, const struct tn_invocation *call,
+                      const struct tn_team *team);
+
+enum tn_status tn_native_invoke(struct tn_instance *instance, const struct tn_invocation *call, struct tn_error *err);
+
+#endif
