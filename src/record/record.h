@@ -203,26 +203,34 @@ enum tn_status tn_record_put(const struct tn_record_store *store, struct tn_str 
  */
 enum tn_status tn_record_get(const struct tn_record_store *store, const char *id, struct tn_buf *out,
                              struct tn_error *err);
+/* A stored record as it was found. */
+struct tn_record_row {
+    struct tn_str id;       /* as the database has it */
+    struct tn_str document; /* valid during the visit */
+    enum tn_status damage;  /* not TN_OK: the document does not match its id or schema, and `index` is zeroed */
+    struct tn_record_index index;
+};
+
 /*
- * Calls visit for every record, newest first; `document` is valid during the call. A visit that fails ends the walk with
- * its status. A store that does not exist holds nothing.
+ * Calls visit for every record, newest first. A visit that fails ends the walk with its status. A store that does not
+ * exist holds nothing.
  */
-typedef enum tn_status (*tn_record_visit_fn)(void *user, const struct tn_record_index *index, struct tn_str document,
-                                             struct tn_error *err);
+typedef enum tn_status (*tn_record_visit_fn)(void *user, const struct tn_record_row *row, struct tn_error *err);
 enum tn_status tn_record_each(const struct tn_record_store *store, tn_record_visit_fn visit, void *user,
                               struct tn_error *err);
 
 /* What the store says about one route of one package. */
 struct tn_record_standing {
     bool found;          /* some record applies */
-    enum tn_level level; /* the best that still holds */
-    bool failed;         /* the newest applying run that failed is the one that `id` names or is newer */
-    char id[TN_RECORD_ID + 1]; /* of the record that says so */
+    enum tn_level level; /* the best that still holds; TN_LEVEL_WITHDRAWN when the evidence was withdrawn */
+    bool failed;         /* the record that says so lists failures */
+    char id[TN_RECORD_ID + 1]; /* that record */
 };
 
 /*
- * Looks for evidence. A failed or withdrawn record hides all older ones that rest on the same facts. Never creates
- * anything; a store that does not exist finds nothing.
+ * Looks for evidence. A record applies while everything that "loads" rests on is unchanged. A failed or withdrawn record
+ * hides all older ones as long as what the failure rests on is unchanged; damaged records count for nothing. Never
+ * creates anything; a store that does not exist finds nothing.
  */
 enum tn_status tn_record_level_for(const struct tn_record_store *store, const struct tn_record_facts *facts,
                                    struct tn_record_standing *out, struct tn_error *err);

@@ -1,0 +1,10 @@
+/* The id of a record document: a digest of its members by value. Shared by the writer and the reader of documents. */
+#ifndef TN_RECORD_DIGEST_H
+#define TN_RECORD_DIGEST_H
+
+#include "record/record.h"
+
+/* Hexadecimal and NUL into id; the member "id" of the root does not count. */
+void tn_record_digest(struct tn_json root, char id[TN_RECORD_ID + 1]);
+
+#endif
