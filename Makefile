@@ -56,6 +56,15 @@ DEP_LIBS := $(shell $(PKG_CONFIG) --libs nettle sqlite3 2>/dev/null || echo -lne
 CFLAGS_ALL = $(BASE_FLAGS) $(OPT) $(DEP_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(OPT) $(LDFLAGS)
 
+# V=1 shows the commands.
+ifeq ($(V),1)
+say = @true
+Q :=
+else
+say = @printf '  %-4s %s\n'
+Q := @
+endif
+
 OBJ = $(OUT)/obj
 LIB_OBJECTS := $(SOURCES:%.c=$(OBJ)/%.o)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(OBJ)/%.o)
@@ -78,35 +87,41 @@ $(OBJ)/tests/%.o: EXTRA := -Itests
 
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(EXTRA) $(ISA) -MMD -MP -c -o $@ $<
+	$(say) CC $<
+	$(Q)$(CC) $(CFLAGS_ALL) $(EXTRA) $(ISA) -MMD -MP -c -o $@ $<
 
 $(OUT)/libtenon.a: $(LIB_OBJECTS)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(say) AR $@
+	$(Q)$(AR) rcs $@ $^
 
 $(OUT)/libtenon.so.$(VERSION): $(LIB_OBJECTS) tools/tenon.map
-	$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libtenon.so.$(SOVERSION) -Wl,--version-script,tools/tenon.map \
+	$(say) LD $@
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libtenon.so.$(SOVERSION) -Wl,--version-script,tools/tenon.map \
 		-Wl,-z,relro,-z,now -Wl,--as-needed -o $@ $(LIB_OBJECTS) $(DEP_LIBS)
-	ln -sf libtenon.so.$(VERSION) $(OUT)/libtenon.so.$(SOVERSION)
-	ln -sf libtenon.so.$(SOVERSION) $(OUT)/libtenon.so
+	@ln -sf libtenon.so.$(VERSION) $(OUT)/libtenon.so.$(SOVERSION)
+	@ln -sf libtenon.so.$(SOVERSION) $(OUT)/libtenon.so
 
 # The command is linked against the static library: one file that runs from anywhere.
 $(OUT)/tenon: $(CLI_OBJECTS) $(OUT)/libtenon.a
-	$(CC) $(LDFLAGS_ALL) -o $@ $(CLI_OBJECTS) $(OUT)/libtenon.a $(DEP_LIBS)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(CLI_OBJECTS) $(OUT)/libtenon.a $(DEP_LIBS)
 
 $(OUT)/tenon.pc: tools/tenon.pc.in Makefile
 	@mkdir -p $(@D)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
 
 tests: $(OUT)/tests/run $(OUT)/tests/jsonok
 
 $(OUT)/tests/run: $(TEST_OBJECTS) $(filter-out %/main.o,$(CLI_OBJECTS)) $(OUT)/libtenon.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
 
 $(OUT)/tests/jsonok: $(OBJ)/tests/cli/jsonok.o $(OUT)/libtenon.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
 
 -include $(shell test -d $(OBJ) && find $(OBJ) -name '*.d')
 
@@ -136,7 +151,8 @@ fuzz-build:
 	@$(MAKE) --no-print-directory -j$$(nproc) CFG=fuzz CC=clang $(FUZZ_TARGETS:%=build/fuzz/fuzz_%)
 
 build/fuzz/fuzz_%: $(OBJ)/tests/fuzz/fuzz_%.o $(OUT)/libtenon.a
-	$(CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(DEP_LIBS)
+	$(say) LD $@
+	$(Q)$(CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(DEP_LIBS)
 
 fuzz: fuzz-build
 	@tools/fuzz build/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
@@ -147,7 +163,8 @@ fuzz-replay:
 	@tools/fuzz-replay build/replay $(FUZZ_TARGETS)
 
 build/replay/replay_%: $(OBJ)/tests/fuzz/fuzz_%.o $(OBJ)/tests/fuzz/replay.o $(OUT)/libtenon.a
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
 
 lint: all
 	@tools/lint/run $(OUT)
@@ -168,7 +185,8 @@ BENCHES := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 
 $(OUT)/bench/%: $(OBJ)/bench/%.o $(OUT)/libtenon.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
 
 bench-native: all $(BENCHES:%=$(OUT)/bench/%)
 	@bench/run --native-only $(OUT)
