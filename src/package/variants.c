@@ -1,0 +1,339 @@
+/*
+ * From container sets to the alternatives that a caller may choose among, and the parts that belong to all of them. The
+ * only judgement made here is whether a provider of this build reads the container at all; whether it can run what is
+ * inside is a matter of assessment. Ids follow the table in package.h.
+ */
+#include "package/scan.h"
+
+#include "package/sort.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- lines for people ---------------------------------------------------------------------------------------------------- */
+
+/* "90.9 MB": decimal units, as download pages show them. */
+static const char *human_bytes(uint64_t bytes, char *out, size_t cap)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+    uint64_t unit = 1000;
+    size_t i = 0;
+    if (bytes < 1000) {
+        snprintf(out, cap, "%llu B", (unsigned long long)bytes);
+        return out;
+    }
+    for (; bytes / unit >= 1000; i++) unit *= 1000;
+    uint64_t tenths = (bytes + unit / 20) / (unit / 10);
+    snprintf(out, cap, "%llu.%llu %s", (unsigned long long)(tenths / 10), (unsigned long long)(tenths % 10), units[i]);
+    return out;
+}
+
+/* ", f32, bf16": the element types of a range of tensors, the one with most bytes first. */
+static void list_types(const struct tn_inventory *inv, const struct tn_variant *v, char *out, size_t cap)
+{
+    uint64_t bytes[TN_DTYPE_COUNT] = {0};
+    for (uint32_t i = 0; i < v->tensor_count; i++) {
+        const struct tn_tensor_info *t = &inv->tensors[v->first_tensor + i];
+        bytes[t->dtype] += t->bytes;
+    }
+    size_t n = 0;
+    out[0] = 0;
+    for (;;) {
+        unsigned most = TN_DTYPE_COUNT;
+        for (unsigned d = 0; d < TN_DTYPE_COUNT; d++) {
+            if (bytes[d] && (most == TN_DTYPE_COUNT || bytes[d] > bytes[most])) most = d;
+        }
+        if (most == TN_DTYPE_COUNT || n + 16 > cap) return;
+        n += (size_t)snprintf(out + n, cap - n, ", %s", tn_dtype_name((enum tn_dtype)most));
+        bytes[most] = 0;
+    }
+}
+
+static enum tn_status describe(struct tn_scan *s, struct tn_variant *v, struct tn_str note)
+{
+    char size[32], types[256];
+    list_types(s->inv, v, types, sizeof(types));
+    v->what = tn_scan_text(s, "%u file%s, %s%s%s%.*s", v->file_count, v->file_count == 1 ? "" : "s",
+                           human_bytes(v->bytes, size, sizeof(size)), types, note.n ? ", " : "", TN_FMT_ARG(note));
+    return v->what.s ? TN_OK : tn_scan_memory(s);
+}
+
+/* ---- placing ---------------------------------------------------------------------------------------------------------------- */
+
+/* A folder of modules.json after the first module's: its weights are no choice. */
+static bool is_part(const struct tn_scan *s, struct tn_str folder)
+{
+    if (folder.n == 0 || s->module_count == 0 || tn_str_eq(folder, s->modules[0])) return false;
+    for (uint32_t i = 1; i < s->module_count; i++) {
+        if (tn_str_eq(folder, s->modules[i])) return true;
+    }
+    return false;
+}
+
+static bool is_component(const struct tn_scan *s, struct tn_str folder)
+{
+    for (uint32_t i = 0; i < s->component_count; i++) {
+        if (tn_str_eq(folder, s->components[i])) return true;
+    }
+    return false;
+}
+
+/* The nearest folder upwards that has a config.json, or the place itself. */
+static enum tn_status find_folder(struct tn_scan *s, struct tn_str place, struct tn_str *out)
+{
+    for (struct tn_str at = place;; at = tn_package_folder(at)) {
+        struct tn_str config = tn_package_join(s->arena, at, TN_STR("config.json"));
+        if (!config.s) return tn_scan_memory(s);
+        *out = at;
+        if (tn_inventory_index(s->inv, config) != TN_NO_FILE) return TN_OK;
+        if (at.n == 0) break;
+    }
+    *out = place;
+    return TN_OK;
+}
+
+static enum tn_status append(struct tn_scan *s, struct tn_variant *v, struct tn_str note)
+{
+    struct tn_inventory *inv = s->inv;
+    bool part = is_part(s, v->place);
+    for (uint32_t i = 0; i < v->file_count; i++) v->bytes += inv->files[v->files[i]].size;
+    enum tn_status status = find_folder(s, v->place, &v->folder);
+    if (!status) status = describe(s, v, note);
+    if (status) return status;
+    struct tn_variant **list = part ? &inv->parts : &inv->variants;
+    uint32_t *count = part ? &inv->part_count : &inv->variant_count;
+    struct tn_variant *items = tn_grow(s->alloc, *list, part ? &s->part_cap : &s->variant_cap, *count, sizeof(*items));
+    if (!items) return tn_scan_memory(s);
+    *list = items;
+    items[(*count)++] = *v;
+    return TN_OK;
+}
+
+/* ---- safetensors ---------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t sets_in(const struct tn_scan *s, struct tn_str folder)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->set_count; i++) count += tn_str_eq(s->sets[i].folder, folder);
+    return count;
+}
+
+/* The set named "model" of a folder, or its only one, carries the container's name; others their first file's path. */
+static struct tn_str set_id(struct tn_scan *s, const struct tn_scan_set *set)
+{
+    if (tn_str_is(set->stem, "model") || sets_in(s, set->folder) == 1) {
+        return tn_package_join(s->arena, set->folder, TN_STR("safetensors"));
+    }
+    return s->inv->files[set->file_count ? set->files[0] : set->index_file].path;
+}
+
+/* The evidence of an adapter configuration in the folder, or NULL. */
+static const struct tn_evidence *adapter_of(const struct tn_inventory *inv, const struct tn_scan_set *set)
+{
+    if (!tn_str_is(set->stem, "adapter_model")) return NULL;
+    for (uint32_t i = 0; i < inv->evidence_count; i++) {
+        const struct tn_evidence *e = &inv->evidence[i];
+        if (tn_str_is(e->rule, "peft.adapter_config") && tn_str_eq(tn_package_folder(e->file), set->folder)) return e;
+    }
+    return NULL;
+}
+
+static enum tn_status add_set(struct tn_scan *s, const struct tn_scan_set *set)
+{
+    const struct tn_evidence *adapter = adapter_of(s->inv, set);
+    struct tn_variant v = {
+        .id = set_id(s, set),
+        .container = adapter ? TN_STR("peft_adapter") : TN_STR("safetensors"),
+        .place = set->folder,
+        .executable = !adapter,
+        .files = set->files,
+        .file_count = set->file_count,
+        .index_file = set->index_file,
+        .first_tensor = set->first_tensor,
+        .tensor_count = set->tensor_count,
+    };
+    if (!v.id.s) return tn_scan_memory(s);
+    return append(s, &v, adapter ? adapter->detail : TN_STR(""));
+}
+
+/* What follows the first point of a stem ("fp16" of "diffusion_pytorch_model.fp16"), or "". */
+static struct tn_str suffix_of(struct tn_str stem)
+{
+    const char *point = stem.n ? memchr(stem.s, '.', stem.n) : NULL;
+    return point ? (struct tn_str){point + 1, stem.n - (size_t)(point + 1 - stem.s)} : TN_STR("");
+}
+
+static bool same_pipeline(const struct tn_scan *s, const struct tn_scan_set *a, const struct tn_scan_set *b)
+{
+    return is_component(s, a->folder) && is_component(s, b->folder) && tn_str_eq(suffix_of(a->stem), suffix_of(b->stem));
+}
+
+/* All component sets with one suffix; tensor names may repeat across components, which is why the range stays empty. */
+static enum tn_status add_pipeline(struct tn_scan *s, uint32_t first)
+{
+    const struct tn_scan_set *leader = &s->sets[first];
+    struct tn_str suffix = suffix_of(leader->stem);
+    struct tn_variant v = {.container = TN_STR("diffusers"), .place = TN_STR(""), .index_file = TN_NO_FILE};
+    uint32_t components = 0, tensors = 0;
+    for (uint32_t i = first; i < s->set_count; i++) {
+        if (same_pipeline(s, leader, &s->sets[i])) v.file_count += s->sets[i].file_count;
+    }
+    v.files = tn_arena_array(s->arena, v.file_count, sizeof(*v.files));
+    v.id = tn_scan_text(s, "diffusers%s%.*s", suffix.n ? "." : "", TN_FMT_ARG(suffix));
+    if (!v.files || !v.id.s) return tn_scan_memory(s);
+    for (uint32_t i = first, at = 0; i < s->set_count; i++) {
+        const struct tn_scan_set *set = &s->sets[i];
+        if (!same_pipeline(s, leader, set)) continue;
+        if (set->file_count) memcpy(v.files + at, set->files, set->file_count * sizeof(*v.files));
+        at += set->file_count;
+        tensors += set->tensor_count;
+        components++;
+    }
+    struct tn_str note = tn_scan_text(s, "%u components, %u tensors", components, tensors);
+    return note.s ? append(s, &v, note) : tn_scan_memory(s);
+}
+
+static enum tn_status add_sets(struct tn_scan *s)
+{
+    enum tn_status status = TN_OK;
+    for (uint32_t i = 0; !status && i < s->set_count; i++) {
+        if (!is_component(s, s->sets[i].folder)) {
+            status = add_set(s, &s->sets[i]);
+            continue;
+        }
+        uint32_t leader = 0;
+        while (!same_pipeline(s, &s->sets[leader], &s->sets[i])) leader++;
+        if (leader == i) status = add_pipeline(s, i);
+    }
+    return status;
+}
+
+/* ---- other containers --------------------------------------------------------------------------------------------------------------- */
+
+/* Files first..last-1, of which `belongs` says which go into the variant. */
+static enum tn_status add_files(struct tn_scan *s, struct tn_str id, const char *container, uint32_t first, uint32_t last,
+                                bool (*belongs)(const struct tn_scan *s, uint32_t leader, uint32_t file))
+{
+    const struct tn_package_file *files = s->inv->files;
+    struct tn_variant v = {
+        .id = id, .container = tn_str_of(container), .place = tn_package_folder(files[first].path), .index_file = TN_NO_FILE,
+    };
+    uint32_t count = 0;
+    for (uint32_t i = first; i < last; i++) count += belongs(s, first, i);
+    v.files = tn_arena_array(s->arena, count, sizeof(*v.files));
+    if (!v.files || !id.s) return tn_scan_memory(s);
+    for (uint32_t i = first; i < last; i++) {
+        if (!belongs(s, first, i)) continue;
+        v.files[v.file_count++] = i;
+        s->extra[i].used = true;
+    }
+    return append(s, &v, s->extra[first].note.s ? s->extra[first].note : TN_STR(""));
+}
+
+static bool same_folder_pickle(const struct tn_scan *s, uint32_t leader, uint32_t file)
+{
+    const struct tn_package_file *files = s->inv->files;
+    return files[file].role == TN_ROLE_PICKLE &&
+           tn_str_eq(tn_package_folder(files[file].path), tn_package_folder(files[leader].path));
+}
+
+/* Splits of one GGUF: "x-00001-of-00003.gguf". */
+static bool same_gguf(const struct tn_scan *s, uint32_t leader, uint32_t file)
+{
+    const struct tn_package_file *a = &s->inv->files[leader], *b = &s->inv->files[file];
+    struct tn_shard_name x, y;
+    if (leader == file) return true;
+    return b->role == TN_ROLE_GGUF && tn_shard_name(a->path, ".gguf", &x) && tn_shard_name(b->path, ".gguf", &y) &&
+           x.total == y.total && tn_str_eq(x.stem, y.stem) && tn_str_eq(tn_package_folder(a->path), tn_package_folder(b->path));
+}
+
+static bool alone(const struct tn_scan *s, uint32_t leader, uint32_t file)
+{
+    (void)s;
+    return leader == file;
+}
+
+/* The graph and its weights: one stem, .xml and .bin. */
+static enum tn_status add_openvino(struct tn_scan *s, uint32_t graph)
+{
+    struct tn_inventory *inv = s->inv;
+    struct tn_str path = inv->files[graph].path;
+    struct tn_variant v = {
+        .id = path, .container = TN_STR("openvino_ir"), .place = tn_package_folder(path), .index_file = TN_NO_FILE,
+    };
+    struct tn_str data = tn_scan_text(s, "%.*s.bin", (int)path.n - 4, path.s);
+    v.files = tn_arena_array(s->arena, 2, sizeof(*v.files));
+    if (!v.files || !data.s) return tn_scan_memory(s);
+    uint32_t weights = tn_inventory_index(inv, data);
+    v.files[v.file_count++] = graph;
+    if (weights != TN_NO_FILE && inv->files[weights].role == TN_ROLE_UNKNOWN) {
+        inv->files[weights].role = TN_ROLE_OPENVINO;
+        inv->files[weights].format = "openvino_bin";
+        v.files[v.file_count++] = weights;
+    }
+    return append(s, &v, TN_STR(""));
+}
+
+/* One past the last file in the folder of `first` or below: files are sorted by path. */
+static uint32_t folder_end(const struct tn_scan *s, uint32_t first)
+{
+    struct tn_str folder = tn_package_folder(s->inv->files[first].path);
+    uint32_t last = first;
+    while (last < s->inv->file_count && (folder.n == 0 || (s->inv->files[last].path.n > folder.n &&
+                                                           memcmp(s->inv->files[last].path.s, folder.s, folder.n) == 0))) {
+        last++;
+    }
+    return last;
+}
+
+static enum tn_status add_other(struct tn_scan *s, uint32_t i)
+{
+    const struct tn_package_file *file = &s->inv->files[i];
+    if (s->extra[i].used) return TN_OK;
+    switch (file->role) {
+    case TN_ROLE_GGUF: return add_files(s, file->path, "gguf", i, folder_end(s, i), same_gguf);
+    case TN_ROLE_ONNX: return add_files(s, file->path, "onnx", i, i + 1, alone);
+    case TN_ROLE_WEIGHTS: return add_files(s, file->path, file->format, i, i + 1, alone);
+    case TN_ROLE_PICKLE:
+        return add_files(s, tn_package_join(s->arena, tn_package_folder(file->path), TN_STR("pytorch_pickle")),
+                         "pytorch_pickle", i, folder_end(s, i), same_folder_pickle);
+    case TN_ROLE_OPENVINO: return tn_ends_fold(file->path, ".xml") ? add_openvino(s, i) : TN_OK;
+    default: return TN_OK;
+    }
+}
+
+/* ---- the stage ------------------------------------------------------------------------------------------------------------------------ */
+
+static int by_id(const void *a, const void *b, void *context)
+{
+    (void)context;
+    const struct tn_variant *x = a, *y = b;
+    if (x->executable != y->executable) return x->executable ? -1 : 1;
+    return tn_str_order(x->id, y->id);
+}
+_Static_assert(sizeof(struct tn_variant) <= TN_SORT_ITEM, "a variant can be sorted");
+
+/* An id that a file name made twice gets a number. */
+static enum tn_status make_unique(struct tn_scan *s)
+{
+    struct tn_inventory *inv = s->inv;
+    for (uint32_t i = 0; i < inv->variant_count; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            if (!tn_str_eq(inv->variants[i].id, inv->variants[k].id)) continue;
+            inv->variants[i].id = tn_scan_text(s, "%.*s#%u", TN_FMT_ARG(inv->variants[i].id), i + 1);
+            if (!inv->variants[i].id.s) return tn_scan_memory(s);
+        }
+    }
+    return TN_OK;
+}
+
+enum tn_status tn_scan_variants(struct tn_scan *s)
+{
+    struct tn_inventory *inv = s->inv;
+    enum tn_status status = add_sets(s);
+    for (uint32_t i = 0; !status && i < inv->file_count; i++) status = add_other(s, i);
+    if (status) return status;
+    if (inv->variant_count) tn_sort(inv->variants, inv->variant_count, sizeof(*inv->variants), by_id, NULL);
+    if (inv->part_count) tn_sort(inv->parts, inv->part_count, sizeof(*inv->parts), by_id, NULL);
+    return make_unique(s);
+}
