@@ -123,7 +123,7 @@ static size_t fix_decimal_point(char *s)
 static size_t format_digits(char *out, double value, int digits)
 {
     if (!isfinite(value)) {
-        strcpy(out, "null");
+        memcpy(out, "null", sizeof("null"));
         return 4;
     }
     snprintf(out, 32, "%.*g", digits, value);
