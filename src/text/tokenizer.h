@@ -7,6 +7,7 @@
 #ifndef TN_TEXT_TOKENIZER_H
 #define TN_TEXT_TOKENIZER_H
 
+#include "base/buf.h"
 #include "base/context.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -28,12 +29,17 @@ enum tn_status tn_text_tokenizer_from_vocab(const struct tn_context *ctx, const 
                                             struct tn_text_tokenizer **out, struct tn_error *err);
 void tn_text_tokenizer_free(struct tn_text_tokenizer *t);
 
+enum tn_text_strategy { TN_TEXT_AS_STATED, TN_TEXT_LONGEST_FIRST, TN_TEXT_ONLY_FIRST, TN_TEXT_ONLY_SECOND };
+
 struct tn_text_options {
     bool no_special;
     bool truncate_right_set; /* else the side that the tokenizer states, default right */
     bool truncate_left;
     size_t max_tokens;       /* 0: none; special tokens included, as the library's truncation counts */
     bool want_offsets;       /* offsets cost time; embedding does not need them */
+    /* Which text of a pair is shortened; 0: as the tokenizer states, default longest first. */
+    enum tn_text_strategy strategy;
+    bool general_path;       /* never take the fast path: for tests, the result is the same */
 };
 
 /* Result and working memory, reusable for any number of texts; one thread at a time. */
@@ -55,6 +61,13 @@ enum tn_status tn_text_encode(const struct tn_text_tokenizer *t, struct tn_str t
                               const struct tn_text_options *options, struct tn_text_encoding *e,
                               struct tn_error *err);
 
+/*
+ * Text of ids as the library's decode gives it, appended to `out`; ids without a token are left out, special tokens on
+ * request. The status is that of the buffer.
+ */
+enum tn_status tn_text_decode(const struct tn_text_tokenizer *t, const uint32_t *ids, size_t count, bool skip_special,
+                              struct tn_buf *out);
+
 size_t tn_text_vocab_size(const struct tn_text_tokenizer *t); /* largest id + 1, added tokens included */
 /* Text of an id; .s NULL when there is none. */
 struct tn_str tn_text_token(const struct tn_text_tokenizer *t, uint32_t id);
@@ -67,6 +80,15 @@ struct tn_text_facts {
     uint64_t truncation_max_length;
     bool adds_bos_like_first, adds_eos_like_last; /* whether the post-processor puts a special token first / last */
     const char *unicode_version;
+    uint64_t truncation_stride;      /* stated, but a single result has no overflow to use it */
+    const char *truncation_strategy; /* "longest_first" ...; NULL when no truncation is stated */
+    bool truncation_left;
+    bool padding_left, padding_fixed;
+    uint64_t padding_length, padding_multiple; /* 0: none */
+    uint32_t padding_id, padding_type_id;
+    struct tn_str padding_token; /* valid while the tokenizer lives */
+    bool decoder;                /* a decoder is stated; else tokens are joined by blanks */
+    uint64_t special_tokens_single, special_tokens_pair; /* what truncation reserves */
 };
 struct tn_text_facts tn_text_tokenizer_facts(const struct tn_text_tokenizer *t);
 

@@ -1,0 +1,400 @@
+/*
+ * What the files of src/text share: the tokenizer as built, the caller's scratch, and one contract per stage. Each stage
+ * has one file that parses it from JSON (untrusted) and runs it. The pipeline runs in two forms: the general one over
+ * struct tn_char arrays, which carries the library's alignment for every stage, and fast_bert.c, one pass over bytes
+ * for the BERT stages. Both must give the same result; a test holds one against the other.
+ */
+#ifndef TN_TEXT_INTERNAL_H
+#define TN_TEXT_INTERNAL_H
+
+#include "base/buf.h"
+#include "text/tokenizer.h"
+#include "text/unicode.h"
+#include "text/vocab.h"
+
+/* ---- text in the general form --------------------------------------------------------------------------------- */
+
+/* One character of the normalized text and the bytes of the original that it stands for. */
+struct tn_char {
+    uint32_t c, begin, end;
+};
+
+struct tn_chars {
+    struct tn_char *at;
+    size_t count, cap;
+};
+
+/* A piece of the normalized text; `token` is an index into the added tokens, or TN_NO_TOKEN while still text. */
+struct tn_split {
+    uint32_t begin, end; /* characters */
+    uint32_t token;
+};
+
+struct tn_splits {
+    struct tn_split *at;
+    size_t count, cap;
+};
+
+enum { TN_NO_TOKEN = UINT32_MAX };
+
+/* Tokens of one sequence before post-processing. The optional arrays are filled when the list says so. */
+struct tn_token_list {
+    uint32_t *ids;
+    uint32_t (*offsets)[2];
+    uint32_t *words;         /* number of the split * 2 + (1: an added token) */
+    uint16_t (*blanks)[2];   /* blanks that the token's text begins and ends with */
+    size_t count, cap;       /* cap: of the smallest array that is wanted */
+    size_t ids_cap, offsets_cap, words_cap, blanks_cap;
+    uint32_t word;           /* splits so far */
+    bool want_offsets, want_words, want_blanks;
+};
+
+/* ---- scratch -------------------------------------------------------------------------------------------------- */
+
+enum { TN_CACHE_BITS = 12, TN_CACHE_PIECES = 6, TN_CACHE_BYTES = 28 };
+
+/* A word that was tokenized before; one cache line. */
+struct tn_cached_word {
+    uint32_t tag;
+    uint8_t bytes, pieces;
+    uint8_t ends[TN_CACHE_PIECES]; /* byte after each piece, in the word */
+    uint32_t ids[TN_CACHE_PIECES];
+    char word[TN_CACHE_BYTES];
+};
+_Static_assert(sizeof(struct tn_cached_word) == 64, "one cache line per word");
+
+/* What the fast path knows of a character that is not ASCII. */
+struct tn_cached_char {
+    uint32_t c;   /* UINT32_MAX: free */
+    uint8_t kind; /* enum in fast_bert.c */
+    uint8_t bytes, chars; /* of the image */
+    char image[17];
+};
+
+enum { TN_CHAR_CACHE_BITS = 9 };
+
+/* A character of a normal form on its way: what it does to the alignment, and its combining class. */
+struct tn_form {
+    uint32_t c;
+    int32_t change;
+    uint32_t ccc;
+};
+
+struct tn_text_scratch {
+    struct tn_alloc *alloc;
+    struct tn_digest owner; /* tokenizer that the caches belong to */
+    bool owned;
+    struct tn_cached_word *cache;
+    struct tn_cached_char *chars_seen;
+    struct tn_chars chars, spare;
+    struct tn_form *forms;
+    size_t form_count, forms_cap;
+    struct tn_splits splits, next;
+    struct tn_token_list sequences[2];
+    char *word; /* bytes of the current word */
+    size_t word_cap;
+    uint32_t (*word_offsets)[2]; /* per byte of it */
+    size_t word_offsets_cap;
+    uint64_t *hashes; /* of the prefixes of a word */
+    size_t hashes_cap;
+    size_t output_cap[3]; /* of the arrays of the encoding */
+    uint32_t (*output_offsets)[2];
+    size_t output_offsets_cap;
+};
+
+/* Grows *array to at least `need` items (doubling); what it holds is kept. */
+bool tn_text_grow(struct tn_alloc *alloc, void *array, size_t *cap, size_t need, size_t item);
+bool tn_chars_reserve(struct tn_alloc *alloc, struct tn_chars *chars, size_t need);
+bool tn_splits_push(struct tn_alloc *alloc, struct tn_splits *splits, struct tn_split split);
+bool tn_tokens_reserve(struct tn_alloc *alloc, struct tn_token_list *list, size_t more);
+
+/* ---- loading -------------------------------------------------------------------------------------------------- */
+
+struct tn_text_loader {
+    const struct tn_context *ctx;
+    struct tn_text_tokenizer *t;
+    struct tn_error *err;
+};
+
+/* The name in "type", or an error; `what` is the kind of stage. */
+enum tn_status tn_load_type(struct tn_text_loader *ld, struct tn_json stage, const char *what, struct tn_str *type);
+/* Refuses an unknown `type` with the list of known names. */
+enum tn_status tn_load_unknown(struct tn_text_loader *ld, struct tn_json stage, const char *what, struct tn_str type,
+                               const char *known);
+/* Refuses members that are not in the blank-separated list `known`, unless they are null. */
+enum tn_status tn_load_members(struct tn_text_loader *ld, struct tn_json stage, const char *what, const char *known);
+/* Any other refusal at a member: malformed (wrong type, missing) or unsupported (understood but not offered). */
+enum tn_status tn_load_malformed(struct tn_text_loader *ld, struct tn_json object, const char *member,
+                                 const char *expected);
+enum tn_status tn_load_memory(struct tn_text_loader *ld);
+/* More steps or deeper nesting than is read. */
+enum tn_status tn_load_too_many(struct tn_text_loader *ld, struct tn_json place, const char *what, uint64_t limit);
+/* Typed members; absent is an error unless `fallback` is given. */
+enum tn_status tn_load_bool(struct tn_text_loader *ld, struct tn_json object, const char *member, const bool *fallback,
+                            bool *out);
+enum tn_status tn_load_u32(struct tn_text_loader *ld, struct tn_json object, const char *member, uint32_t *out);
+enum tn_status tn_load_size(struct tn_text_loader *ld, struct tn_json object, const char *member, uint64_t *out);
+enum tn_status tn_load_str(struct tn_text_loader *ld, struct tn_json object, const char *member, struct tn_str *out);
+/* One of a blank-separated list of names; *out is its position. */
+enum tn_status tn_load_choice(struct tn_text_loader *ld, struct tn_json object, const char *member,
+                              const char *choices, const int *fallback, int *out);
+/* UTF-8 text as code points in the tokenizer's arena. */
+enum tn_status tn_load_points(struct tn_text_loader *ld, struct tn_str s, uint32_t **out, size_t *count);
+
+/* ---- normalizer ----------------------------------------------------------------------------------------------- */
+
+enum tn_normalizer_kind {
+    TN_NORM_BERT,
+    TN_NORM_NFC,
+    TN_NORM_NFD,
+    TN_NORM_NFKC,
+    TN_NORM_NFKD,
+    TN_NORM_LOWERCASE,
+    TN_NORM_STRIP,
+    TN_NORM_STRIP_ACCENTS,
+    TN_NORM_REPLACE,
+    TN_NORM_PREPEND,
+    TN_NORM_NMT
+};
+
+/* A literal, or one of the few regular expressions that are understood: one class of characters, repeated. */
+struct tn_pattern {
+    bool regex;
+    uint32_t *literal; /* also the one character that a regular expression repeats */
+    size_t length;
+    bool white;        /* the class \s */
+    size_t at_least;   /* repetitions of the class: 1 or more */
+    bool greedy;       /* "+" or "{n,}"; else exactly at_least */
+};
+
+struct tn_normalizer {
+    enum tn_normalizer_kind kind;
+    bool clean_text, chinese, strip_accents, lowercase; /* bert */
+    bool left, right;                                   /* strip */
+    struct tn_pattern pattern;                          /* replace */
+    uint32_t *content;                                  /* replace, prepend */
+    size_t content_length;
+};
+
+/* Steps of nested Sequences in their order. */
+struct tn_normalizers {
+    struct tn_normalizer *at;
+    size_t count, cap;
+};
+
+enum tn_status tn_normalizers_load(struct tn_text_loader *ld, struct tn_json stage, unsigned depth);
+/* Applies all steps to s->chars. */
+enum tn_status tn_normalize(const struct tn_text_tokenizer *t, struct tn_text_scratch *s);
+enum tn_status tn_pattern_load(struct tn_text_loader *ld, struct tn_json stage, struct tn_pattern *out);
+/* Length of a match that begins at chars[0], 0: none. */
+size_t tn_pattern_match(const struct tn_pattern *p, const struct tn_char *chars, size_t n);
+
+/* ---- pre-tokenizer -------------------------------------------------------------------------------------------- */
+
+enum tn_pre_kind {
+    TN_PRE_BERT,
+    TN_PRE_WHITESPACE,
+    TN_PRE_WHITESPACE_SPLIT,
+    TN_PRE_PUNCTUATION,
+    TN_PRE_DIGITS,
+    TN_PRE_DELIMITER,
+    TN_PRE_SPLIT
+};
+
+enum tn_behavior { /* in the order of the list in pre_tokenizer.c */
+    TN_REMOVED,
+    TN_ISOLATED,
+    TN_MERGED_WITH_PREVIOUS,
+    TN_MERGED_WITH_NEXT,
+    TN_CONTIGUOUS
+};
+
+struct tn_pre_tokenizer {
+    enum tn_pre_kind kind;
+    enum tn_behavior behavior;
+    bool invert;
+    uint32_t delimiter;
+    struct tn_pattern pattern;
+};
+
+struct tn_pre_tokenizers {
+    struct tn_pre_tokenizer *at;
+    size_t count, cap;
+};
+
+enum tn_status tn_pre_tokenizers_load(struct tn_text_loader *ld, struct tn_json stage, unsigned depth);
+/* Splits s->splits further (those that are not tokens yet). */
+enum tn_status tn_pre_tokenize(const struct tn_text_tokenizer *t, struct tn_text_scratch *s);
+
+/* ---- model ---------------------------------------------------------------------------------------------------- */
+
+/* A kind of model: one file and one row in the table of model.c. */
+struct tn_model_kind {
+    const char *name;
+    /* NULL: recognised and refused by name. */
+    enum tn_status (*load)(struct tn_text_loader *ld, struct tn_json model);
+};
+
+extern const struct tn_model_kind tn_model_wordpiece;
+
+struct tn_wordpiece {
+    uint32_t unk_id;
+    struct tn_str unk, prefix;
+    uint64_t prefix_hash;
+    uint64_t max_chars;
+};
+
+enum tn_status tn_model_load(struct tn_text_loader *ld, struct tn_json model);
+enum tn_status tn_wordpiece_finish(struct tn_text_loader *ld, struct tn_json model);
+/*
+ * Tokenizes s->word[0, n) of `chars` characters and appends to the list; bytes become offsets by s->word_offsets when
+ * `by_table`, else by adding `base`. `hash` is the word's hash from the vocabulary's seed.
+ */
+enum tn_status tn_wordpiece_word(const struct tn_text_tokenizer *t, struct tn_text_scratch *s,
+                                 struct tn_token_list *list, size_t n, size_t chars, uint64_t hash, bool by_table,
+                                 uint32_t base);
+
+/* ---- added tokens --------------------------------------------------------------------------------------------- */
+
+struct tn_added_token {
+    struct tn_str content;
+    struct tn_str normalized_content; /* what the normalized text is searched for, and what decoding prints */
+    uint32_t id;
+    bool single_word, lstrip, rstrip, normalized, special;
+    bool was_special; /* some entry of this text was: decoding leaves it out */
+};
+
+struct tn_trie_node {
+    uint32_t child, sibling; /* 0: none; node 0 is the root */
+    uint32_t token;          /* TN_NO_TOKEN: none ends here */
+    unsigned char byte;
+};
+
+struct tn_trie {
+    struct tn_trie_node *nodes;
+    size_t count, cap;
+    uint8_t first[256]; /* bytes that a token can begin with */
+    int only;           /* the one such byte, -1: several or none */
+};
+
+struct tn_added {
+    struct tn_added_token *at;
+    size_t count, cap;
+    uint32_t next_id; /* while loading: for a token that is new */
+    struct tn_vocab vocab; /* content -> id; its entries are numbered as `at` */
+    struct tn_trie raw, normalized;
+};
+
+enum tn_status tn_added_load(struct tn_text_loader *ld, struct tn_json list);
+/* For the fallback rule: one token as the file would list it. */
+enum tn_status tn_added_append(struct tn_text_loader *ld, struct tn_json place, const struct tn_added_token *token);
+enum tn_status tn_added_finish(struct tn_text_loader *ld, struct tn_json list);
+void tn_added_release(struct tn_text_tokenizer *t);
+
+struct tn_match {
+    size_t begin, end;
+    uint32_t token;
+};
+
+/* The next leftmost-longest match at or after `from`, blanks not yet taken in; false: none. */
+bool tn_trie_next(const struct tn_trie *trie, const char *s, size_t n, size_t from, struct tn_match *out);
+/* Applies single_word, lstrip and rstrip; false: the match is discarded. `taken` is the end of the last accepted one. */
+bool tn_added_accept(const struct tn_text_tokenizer *t, const char *s, size_t n, size_t taken, struct tn_match *match);
+
+/* ---- post-processor ------------------------------------------------------------------------------------------- */
+
+/* One step of the result: a sequence or a special token. */
+struct tn_post_op {
+    bool is_token;
+    uint32_t sequence; /* 0, 1 */
+    uint32_t id;
+    uint32_t type_id;
+    uint32_t special;
+    bool trim, trim_prefix_space; /* offsets leave blanks out, as RobertaProcessing does */
+    bool first; /* the sequence begins its encoding, so that its first token may keep one blank */
+};
+
+struct tn_post_program {
+    struct tn_post_op *ops;
+    size_t count;
+};
+
+/* The post-processor, worked out at load for each of the four kinds of request. */
+struct tn_post {
+    struct tn_post_program programs[2][2]; /* [pair][special tokens wanted] */
+    uint64_t added[2];                     /* tokens that truncation reserves, [pair] */
+    bool trims;
+};
+
+enum tn_status tn_post_load(struct tn_text_loader *ld, struct tn_json stage);
+/* Truncates the sequences and writes the encoding. */
+enum tn_status tn_post_process(const struct tn_text_tokenizer *t, const struct tn_str texts[2],
+                               const struct tn_text_options *options, struct tn_text_encoding *e,
+                               struct tn_error *err);
+
+enum tn_status tn_decoder_load(struct tn_text_loader *ld, struct tn_json stage);
+
+/* ---- the tokenizer -------------------------------------------------------------------------------------------- */
+
+enum tn_strategy { TN_LONGEST_FIRST, TN_ONLY_FIRST, TN_ONLY_SECOND };
+
+struct tn_truncation {
+    bool present, left;
+    uint64_t max_length, stride;
+    int strategy;
+};
+
+struct tn_padding {
+    bool present, left, fixed;
+    uint64_t fixed_length, multiple;
+    uint32_t id, type_id;
+    struct tn_str token;
+};
+
+struct tn_decoder {
+    bool present, cleanup;
+    struct tn_str prefix;
+};
+
+/* What the fast path does with each byte. */
+struct tn_fast_bert {
+    bool usable;
+    struct tn_normalizer normalizer;
+    uint8_t kind[256]; /* enum in fast_bert.c */
+    uint8_t image[128];
+};
+
+struct tn_text_tokenizer {
+    struct tn_alloc *alloc;
+    struct tn_limits limits;
+    struct tn_arena arena;
+    struct tn_vocab vocab;
+    struct tn_wordpiece model;
+    struct tn_normalizers normalizers;
+    struct tn_pre_tokenizers pre_tokenizers;
+    struct tn_added added;
+    struct tn_post post;
+    struct tn_decoder decoder;
+    struct tn_truncation truncation;
+    struct tn_padding padding;
+    struct tn_fast_bert fast;
+    struct tn_digest identity;
+};
+
+/* Decodes text[begin, end) into s->chars. */
+bool tn_chars_read(struct tn_text_scratch *s, const char *text, size_t begin, size_t end);
+void tn_text_scratch_release(struct tn_text_scratch *s);
+
+/* ---- encoding ------------------------------------------------------------------------------------------------- */
+
+void tn_fast_bert_prepare(struct tn_text_tokenizer *t);
+/* Encodes text[begin, end), which holds no added token. *handled false: the general path must do it; nothing was added. */
+enum tn_status tn_fast_bert_encode(const struct tn_text_tokenizer *t, struct tn_text_scratch *s,
+                                   struct tn_token_list *list, const char *text, size_t begin, size_t end,
+                                   bool *handled);
+/* A zeroed tokenizer in ld->t. */
+enum tn_status tn_text_tokenizer_new(struct tn_text_loader *ld);
+/* The last step of loading: what is derived from the stages. Cannot fail. */
+void tn_text_tokenizer_seal(struct tn_text_tokenizer *t);
+
+#endif

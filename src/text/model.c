@@ -1,0 +1,32 @@
+/* The kinds of model: one table, one file per kind. What is recognised but not offered is refused by its name. */
+#include "text/internal.h"
+
+static const struct tn_model_kind refused_kinds[] = {{"BPE", NULL}, {"Unigram", NULL}, {"WordLevel", NULL}};
+static const char offered[] = "WordPiece";
+
+/* Files from before "type" existed: the kind follows from the members, tried in the library's order. */
+static struct tn_str untagged_kind(struct tn_json model)
+{
+    struct tn_json vocab = tn_json_get(model, "vocab");
+    if (tn_json_get(model, "merges").doc) return TN_STR("BPE");
+    if (tn_json_is(vocab, TN_JSON_ARRAY)) return TN_STR("Unigram");
+    bool wordpiece = tn_json_get(model, "unk_token").doc && tn_json_get(model, "continuing_subword_prefix").doc &&
+                     tn_json_get(model, "max_input_chars_per_word").doc;
+    return wordpiece ? TN_STR("WordPiece") : TN_STR("WordLevel");
+}
+
+enum tn_status tn_model_load(struct tn_text_loader *ld, struct tn_json model)
+{
+    struct tn_str type = {0};
+    if (tn_json_is(model, TN_JSON_OBJECT) && !tn_json_get(model, "type").doc) {
+        type = untagged_kind(model);
+    } else {
+        enum tn_status status = tn_load_type(ld, model, "model", &type);
+        if (status) return status;
+    }
+    if (tn_str_is(type, tn_model_wordpiece.name)) return tn_model_wordpiece.load(ld, model);
+    for (size_t i = 0; i < sizeof(refused_kinds) / sizeof(refused_kinds[0]); i++) {
+        if (tn_str_is(type, refused_kinds[i].name)) return tn_load_unknown(ld, model, "model", type, offered);
+    }
+    return tn_load_unknown(ld, model, "model", type, offered);
+}

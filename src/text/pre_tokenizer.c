@@ -1,0 +1,272 @@
+/*
+ * Pre-tokenizers: a flat list of steps, each of which splits every piece that is not a token yet. A step is a pattern
+ * (which spans match) and a behavior (what becomes of the matches), as in the library.
+ */
+#include "text/internal.h"
+
+/* ---- loading -------------------------------------------------------------------------------------------------- */
+
+static const char known_types[] = "BertPreTokenizer Whitespace WhitespaceSplit Punctuation Digits CharDelimiterSplit "
+                                  "Split Sequence";
+static const char behaviors[] = "Removed Isolated MergedWithPrevious MergedWithNext Contiguous";
+enum { MAX_STEPS = 256 };
+
+static enum tn_status load_behavior(struct tn_text_loader *ld, struct tn_json stage, const int *fallback,
+                                    struct tn_pre_tokenizer *out)
+{
+    int behavior = 0;
+    enum tn_status status = tn_load_choice(ld, stage, "behavior", behaviors, fallback, &behavior);
+    out->behavior = (enum tn_behavior)behavior;
+    return status;
+}
+
+static enum tn_status load_punctuation(struct tn_text_loader *ld, struct tn_json stage, struct tn_pre_tokenizer *out)
+{
+    const int isolated = TN_ISOLATED;
+    enum tn_status status = tn_load_members(ld, stage, "pre-tokenizer Punctuation", "type behavior");
+    return status ? status : load_behavior(ld, stage, &isolated, out);
+}
+
+static enum tn_status load_digits(struct tn_text_loader *ld, struct tn_json stage, struct tn_pre_tokenizer *out)
+{
+    bool individual = false;
+    enum tn_status status = tn_load_members(ld, stage, "pre-tokenizer Digits", "type individual_digits");
+    if (!status) status = tn_load_bool(ld, stage, "individual_digits", NULL, &individual);
+    out->behavior = individual ? TN_ISOLATED : TN_CONTIGUOUS;
+    return status;
+}
+
+static enum tn_status load_delimiter(struct tn_text_loader *ld, struct tn_json stage, struct tn_pre_tokenizer *out)
+{
+    struct tn_str s;
+    uint32_t *points;
+    size_t count;
+    enum tn_status status = tn_load_members(ld, stage, "pre-tokenizer CharDelimiterSplit", "type delimiter");
+    if (!status) status = tn_load_str(ld, stage, "delimiter", &s);
+    if (!status) status = tn_load_points(ld, s, &points, &count);
+    if (status) return status;
+    if (count != 1) return tn_load_malformed(ld, stage, "delimiter", "exactly one character");
+    out->delimiter = points[0];
+    out->behavior = TN_REMOVED;
+    return TN_OK;
+}
+
+static enum tn_status load_split(struct tn_text_loader *ld, struct tn_json stage, struct tn_pre_tokenizer *out)
+{
+    enum tn_status status = tn_load_members(ld, stage, "pre-tokenizer Split", "type pattern behavior invert");
+    if (!status) status = tn_pattern_load(ld, stage, &out->pattern);
+    if (!status) status = load_behavior(ld, stage, NULL, out);
+    return status ? status : tn_load_bool(ld, stage, "invert", NULL, &out->invert);
+}
+
+static const struct {
+    const char *name;
+    enum tn_pre_kind kind;
+    enum tn_behavior behavior;
+    enum tn_status (*load)(struct tn_text_loader *, struct tn_json, struct tn_pre_tokenizer *); /* NULL: only "type" */
+} types[] = {
+    {"BertPreTokenizer", TN_PRE_BERT, TN_ISOLATED, NULL},
+    {"Whitespace", TN_PRE_WHITESPACE, TN_REMOVED, NULL},
+    {"WhitespaceSplit", TN_PRE_WHITESPACE_SPLIT, TN_REMOVED, NULL},
+    {"Punctuation", TN_PRE_PUNCTUATION, TN_ISOLATED, load_punctuation},
+    {"Digits", TN_PRE_DIGITS, TN_ISOLATED, load_digits},
+    {"CharDelimiterSplit", TN_PRE_DELIMITER, TN_REMOVED, load_delimiter},
+    {"Split", TN_PRE_SPLIT, TN_REMOVED, load_split},
+};
+
+static enum tn_status load_sequence(struct tn_text_loader *ld, struct tn_json stage, unsigned depth)
+{
+    struct tn_json steps = tn_json_get(stage, "pretokenizers");
+    enum tn_status status = tn_load_members(ld, stage, "pre-tokenizer Sequence", "type pretokenizers");
+    if (status) return status;
+    if (!tn_json_is(steps, TN_JSON_ARRAY)) {
+        return tn_load_malformed(ld, stage, "pretokenizers", "an array of pre-tokenizers");
+    }
+    for (struct tn_json step = tn_json_first(steps); step.doc && !status; step = tn_json_next(step)) {
+        if (tn_json_is(step, TN_JSON_NULL)) return tn_load_malformed(ld, stage, "pretokenizers", "no null inside");
+        status = tn_pre_tokenizers_load(ld, step, depth + 1);
+    }
+    return status;
+}
+
+enum tn_status tn_pre_tokenizers_load(struct tn_text_loader *ld, struct tn_json stage, unsigned depth)
+{
+    struct tn_pre_tokenizers *list = &ld->t->pre_tokenizers;
+    struct tn_str type;
+    if (depth == 0 && (!stage.doc || tn_json_is(stage, TN_JSON_NULL))) return TN_OK;
+    enum tn_status status = tn_load_type(ld, stage, "pre-tokenizer", &type);
+    if (status) return status;
+    if (depth >= ld->ctx->limits.json_depth || list->count >= MAX_STEPS) {
+        return tn_load_too_many(ld, stage, "pre-tokenizers", MAX_STEPS);
+    }
+    if (tn_str_is(type, "Sequence")) return load_sequence(ld, stage, depth);
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (!tn_str_is(type, types[i].name)) continue;
+        struct tn_pre_tokenizer step = {.kind = types[i].kind, .behavior = types[i].behavior};
+        status = types[i].load ? types[i].load(ld, stage, &step) : tn_load_members(ld, stage, "pre-tokenizer", "type");
+        if (status) return status;
+        if (!tn_text_grow(ld->t->alloc, &list->at, &list->cap, list->count + 1, sizeof(*list->at))) {
+            return tn_load_memory(ld);
+        }
+        list->at[list->count++] = step;
+        return TN_OK;
+    }
+    return tn_load_unknown(ld, stage, "pre-tokenizer", type, known_types);
+}
+
+/* ---- matching ------------------------------------------------------------------------------------------------- */
+
+/* A span of one piece: matched by the pattern or lying between matches. */
+struct span {
+    uint32_t begin, end;
+    bool match;
+};
+
+/* The next span of chars[at, end); spans tile the piece. */
+typedef struct span (*next_span)(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
+                                 uint32_t end);
+
+/* Each flagged character is a match of its own. */
+static struct span flagged_span(const struct tn_char *chars, uint32_t at, uint32_t end, unsigned flag)
+{
+    if (tn_uc_flags(chars[at].c) & flag) return (struct span){at, at + 1, true};
+    uint32_t to = at + 1;
+    while (to < end && !(tn_uc_flags(chars[to].c) & flag)) to++;
+    return (struct span){at, to, false};
+}
+
+static struct span white_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
+                              uint32_t end)
+{
+    (void)step;
+    return flagged_span(chars, at, end, TN_UC_WHITE);
+}
+
+static struct span punctuation_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
+                                    uint32_t end)
+{
+    (void)step;
+    return flagged_span(chars, at, end, TN_UC_PUNCT);
+}
+
+static struct span numeric_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
+                                uint32_t end)
+{
+    (void)step;
+    return flagged_span(chars, at, end, TN_UC_NUMERIC);
+}
+
+static struct span delimiter_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
+                                  uint32_t end)
+{
+    if (chars[at].c == step->delimiter) return (struct span){at, at + 1, true};
+    uint32_t to = at + 1;
+    while (to < end && chars[to].c != step->delimiter) to++;
+    return (struct span){at, to, false};
+}
+
+/* \w+|[^\w\s]+ inverted: what it does not match is what Removed removes. */
+static unsigned word_class(uint32_t c)
+{
+    unsigned flags = tn_uc_flags(c);
+    return flags & TN_UC_WORD ? 1 : flags & TN_UC_WHITE ? 0 : 2;
+}
+
+static struct span word_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
+                             uint32_t end)
+{
+    (void)step;
+    unsigned class = word_class(chars[at].c);
+    uint32_t to = at + 1;
+    while (to < end && word_class(chars[to].c) == class) to++;
+    return (struct span){at, to, class == 0};
+}
+
+static struct span pattern_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
+                                uint32_t end)
+{
+    size_t n = tn_pattern_match(&step->pattern, chars + at, end - at);
+    if (n) return (struct span){at, at + (uint32_t)n, !step->invert};
+    uint32_t to = at + 1;
+    while (to < end && tn_pattern_match(&step->pattern, chars + to, end - to) == 0) to++;
+    return (struct span){at, to, step->invert};
+}
+
+/* ---- behaviors ------------------------------------------------------------------------------------------------ */
+
+/* Whether the span joins the piece before it. */
+static bool joins(enum tn_behavior behavior, bool match, bool previous_match)
+{
+    if (behavior == TN_CONTIGUOUS) return match == previous_match;
+    return behavior == TN_MERGED_WITH_PREVIOUS && match && !previous_match;
+}
+
+static bool split_piece(struct tn_text_scratch *s, const struct tn_pre_tokenizer *step, next_span next,
+                        struct tn_split piece)
+{
+    size_t first = s->next.count; /* pieces of this piece begin here */
+    bool previous = false;
+    struct span pending = {0}; /* MergedWithNext: a match that waits for what follows */
+    for (uint32_t at = piece.begin; at < piece.end;) {
+        struct span span = next(step, s->chars.at, at, piece.end);
+        at = span.end;
+        if (step->behavior == TN_REMOVED && span.match) continue;
+        if (step->behavior == TN_MERGED_WITH_NEXT) {
+            if (pending.match && !span.match) {
+                span.begin = pending.begin;
+                pending.match = false;
+            } else if (pending.match) {
+                if (!tn_splits_push(s->alloc, &s->next, (struct tn_split){pending.begin, pending.end, TN_NO_TOKEN})) {
+                    return false;
+                }
+            }
+            if (span.match) {
+                pending = span;
+                continue;
+            }
+        }
+        if (s->next.count > first && joins(step->behavior, span.match, previous)) {
+            s->next.at[s->next.count - 1].end = span.end;
+        } else if (!tn_splits_push(s->alloc, &s->next, (struct tn_split){span.begin, span.end, TN_NO_TOKEN})) {
+            return false;
+        }
+        previous = span.match;
+    }
+    return !pending.match || tn_splits_push(s->alloc, &s->next, (struct tn_split){pending.begin, pending.end, TN_NO_TOKEN});
+}
+
+static enum tn_status run(struct tn_text_scratch *s, const struct tn_pre_tokenizer *step, next_span next)
+{
+    s->next.count = 0;
+    for (size_t i = 0; i < s->splits.count; i++) {
+        bool done = s->splits.at[i].token == TN_NO_TOKEN ? split_piece(s, step, next, s->splits.at[i])
+                                                         : tn_splits_push(s->alloc, &s->next, s->splits.at[i]);
+        if (!done) return TN_INSUFFICIENT_MEMORY;
+    }
+    struct tn_splits swap = s->splits;
+    s->splits = s->next;
+    s->next = swap;
+    return TN_OK;
+}
+
+static enum tn_status run_bert(struct tn_text_scratch *s)
+{
+    const struct tn_pre_tokenizer removed = {.behavior = TN_REMOVED}, isolated = {.behavior = TN_ISOLATED};
+    enum tn_status status = run(s, &removed, white_span);
+    return status ? status : run(s, &isolated, punctuation_span);
+}
+
+enum tn_status tn_pre_tokenize(const struct tn_text_tokenizer *t, struct tn_text_scratch *s)
+{
+    static const next_span spans[] = {
+        [TN_PRE_WHITESPACE] = word_span,         [TN_PRE_WHITESPACE_SPLIT] = white_span,
+        [TN_PRE_PUNCTUATION] = punctuation_span, [TN_PRE_DIGITS] = numeric_span,
+        [TN_PRE_DELIMITER] = delimiter_span,     [TN_PRE_SPLIT] = pattern_span,
+    };
+    enum tn_status status = TN_OK;
+    for (size_t i = 0; i < t->pre_tokenizers.count && !status; i++) {
+        const struct tn_pre_tokenizer *step = &t->pre_tokenizers.at[i];
+        status = step->kind == TN_PRE_BERT ? run_bert(s) : run(s, step, spans[step->kind]);
+    }
+    return status;
+}
