@@ -106,6 +106,13 @@ static enum tn_status see_adapter(struct document *d)
                             TN_FMT_ARG(base.n ? base : TN_STR("(not named)")));
 }
 
+static enum tn_status see_genai(struct document *d)
+{
+    struct tn_str type = member_text(tn_json_get(d->root, "model"), "type");
+    if (!tn_json_is(tn_json_get(d->root, "search"), TN_JSON_OBJECT)) return TN_OK;
+    return tn_scan_evidence(d->s, "genai_config", "genai.config_json", d->file, "model type %.*s", TN_FMT_ARG(type));
+}
+
 static const struct {
     const char *name; /* base name, or the end of it when `suffix` */
     bool suffix;
@@ -113,7 +120,7 @@ static const struct {
 } kinds[] = {
     {"modules.json", false, see_modules},       {"config.json", false, see_config},
     {"model_index.json", false, see_pipeline},  {"adapter_config.json", false, see_adapter},
-    {".json", true, see_index},
+    {"genai_config.json", false, see_genai},    {".json", true, see_index},
 };
 
 /* ---- the stage ------------------------------------------------------------------------------------------------------------ */
@@ -138,6 +145,29 @@ static enum tn_status look(struct document *d, enum tn_status (*see)(struct docu
     return status;
 }
 
+/* Evidence that the contents of a single file gave while it was sniffed. */
+static enum tn_status see_container(struct tn_scan *s, uint32_t index)
+{
+    const struct tn_package_file *file = &s->inv->files[index];
+    const struct tn_scan_file *extra = &s->extra[index];
+    struct tn_str name = tn_base_name(file->path);
+    switch (file->role) {
+    case TN_ROLE_GGUF: return tn_scan_evidence(s, "gguf", "gguf.magic", index, "%.*s", TN_FMT_ARG(extra->note));
+    case TN_ROLE_ONNX: return tn_scan_evidence(s, "onnx", "onnx.model_proto", index, "%.*s", TN_FMT_ARG(extra->note));
+    case TN_ROLE_OPENVINO: return tn_scan_evidence(s, "openvino_ir", "openvino.net_xml", index, "a graph in XML");
+    case TN_ROLE_PICKLE: return tn_scan_evidence(s, "pytorch_pickle", "pickle.first_bytes", index, "%s, not opened", file->format);
+    case TN_ROLE_WEIGHTS: return tn_scan_evidence(s, file->format, "container.first_bytes", index, "recognised by its first bytes");
+    case TN_ROLE_METADATA: return tn_scan_evidence(s, "inference_metadata", "metadata.document", index, "a declared contract");
+    case TN_ROLE_SAFETENSORS:
+        if (!tn_str_is(extra->written_for, "mlx")) return TN_OK;
+        return tn_scan_evidence(s, "mlx", "safetensors.metadata_format", index, "written for MLX");
+    case TN_ROLE_TOKENIZER:
+        if (!tn_str_is(name, "tokenizer.json")) return TN_OK;
+        return tn_scan_evidence(s, "tokenizers", "tokenizers.tokenizer_json", index, "%llu bytes", (unsigned long long)file->size);
+    default: return TN_OK;
+    }
+}
+
 static enum tn_status look_at(struct tn_scan *s, uint32_t index)
 {
     const struct tn_package_file *file = &s->inv->files[index];
@@ -156,6 +186,9 @@ static enum tn_status look_at(struct tn_scan *s, uint32_t index)
 enum tn_status tn_scan_recognise(struct tn_scan *s)
 {
     enum tn_status status = TN_OK;
-    for (uint32_t i = 0; !status && i < s->inv->file_count; i++) status = look_at(s, i);
+    for (uint32_t i = 0; !status && i < s->inv->file_count; i++) {
+        status = look_at(s, i);
+        if (!status) status = see_container(s, i);
+    }
     return status;
 }

@@ -21,6 +21,7 @@ struct reader {
     char *header; /* header_bytes and a NUL */
     uint64_t header_bytes;
     size_t unknown_types;
+    struct tn_str written_for;
 };
 
 static struct tn_finding *blocker(struct reader *r, enum tn_status code, const char *format, ...)
@@ -279,16 +280,22 @@ static enum tn_status read_tensor(struct reader *r, struct tn_json member)
     return append(r, &t);
 }
 
-static void check_metadata(struct reader *r, struct tn_json metadata)
+static enum tn_status read_metadata(struct reader *r, struct tn_json metadata)
 {
     struct tn_json bad = tn_json_is(metadata, TN_JSON_OBJECT) ? tn_json_first(metadata) : metadata;
     while (tn_json_present(bad) && tn_json_is(bad, TN_JSON_STRING)) bad = tn_json_next(bad);
-    if (!tn_json_present(bad)) return;
+    if (!tn_json_present(bad)) {
+        struct tn_str format;
+        if (!tn_json_str(tn_json_get(metadata, "format"), &format)) return TN_OK;
+        r->written_for = tn_arena_str(r->arena, format);
+        return r->written_for.s ? TN_OK : TN_INSUFFICIENT_MEMORY;
+    }
     struct tn_finding *f = blocker(r, TN_ARTIFACT_MALFORMED, "__metadata__ is not a map of strings");
     char pointer[256];
     tn_at_pointer(f, r->source->name, tn_json_pointer(bad, pointer, sizeof(pointer)));
     tn_found(f, "%s", tn_json_type_name(tn_json_type(bad)));
     tn_expected(f, "strings alone");
+    return TN_OK;
 }
 
 /* Only spaces may fill the header up after its object. */
@@ -317,11 +324,8 @@ static enum tn_status read_members(struct reader *r, struct tn_json root)
     if (tn_json_count(root) > r->ctx->limits.tensors - r->list->count) return over_tensors(r);
     enum tn_status status = TN_OK;
     for (struct tn_json v = tn_json_first(root); !status && tn_json_present(v); v = tn_json_next(v)) {
-        if (tn_str_is(tn_json_key(v), "__metadata__")) {
-            check_metadata(r, v);
-        } else {
-            status = read_tensor(r, v);
-        }
+        bool metadata = tn_str_is(tn_json_key(v), "__metadata__");
+        status = metadata ? read_metadata(r, v) : read_tensor(r, v);
     }
     return status;
 }
@@ -364,11 +368,12 @@ static enum tn_status read_header(struct reader *r)
 
 enum tn_status tn_safetensors_scan(const struct tn_context *ctx, const struct tn_source *source, uint32_t file,
                                    struct tn_arena *arena, struct tn_tensor_list *list, struct tn_digest *header_digest,
-                                   struct tn_findings *findings, struct tn_error *problem, bool *good)
+                                   struct tn_findings *findings, struct tn_error *problem, bool *good,
+                                   struct tn_str *written_for)
 {
     struct reader r = {
         .ctx = ctx, .source = source, .arena = arena, .list = list, .findings = findings,
-        .problem = problem, .file = file, .first = list->count,
+        .problem = problem, .file = file, .first = list->count, .written_for = TN_STR(""),
     };
     size_t before = findings->blockers;
     memset(header_digest, 0, sizeof(*header_digest));
@@ -378,6 +383,7 @@ enum tn_status tn_safetensors_scan(const struct tn_context *ctx, const struct tn
     if (status == TN_INSUFFICIENT_MEMORY) tn_error_memory(problem, TN_PHASE_PACKAGE, "reading a safetensors header");
     *good = !status && findings->blockers == before + (r.unknown_types ? 1 : 0);
     if (!*good) list->count = r.first;
+    *written_for = r.written_for;
     return status;
 }
 
@@ -388,9 +394,10 @@ enum tn_status tn_safetensors_read(const struct tn_context *ctx, const struct tn
     struct tn_findings findings;
     size_t before = list->count;
     bool good;
+    struct tn_str written_for;
     tn_findings_init(&findings, ctx->alloc, (size_t)ctx->limits.findings);
     enum tn_status status =
-        tn_safetensors_scan(ctx, source, file, arena, list, header_digest, &findings, err, &good);
+        tn_safetensors_scan(ctx, source, file, arena, list, header_digest, &findings, err, &good, &written_for);
     if (!status) status = tn_error_from_findings(err, &findings);
     if (status) list->count = before;
     tn_findings_release(&findings);

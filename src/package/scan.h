@@ -18,7 +18,10 @@ struct tn_scan_file {
     bool used;                    /* belongs to a set already */
     uint32_t member, named;       /* mark of the index that last took it into its set, or named it, without a search */
     uint32_t first_tensor, tensor_count; /* range of scan->raw */
-    struct tn_str note;           /* gguf, onnx, openvino: one line for people */
+    struct tn_str note;           /* containers that are recognised: one line for people */
+    struct tn_str written_for;    /* safetensors: __metadata__/format */
+    struct tn_str *locations;     /* onnx: names of external data, unchecked */
+    uint32_t location_count;
 };
 
 /* A safetensors container set before it becomes a variant or a part. */
@@ -125,10 +128,12 @@ enum tn_status tn_scan_index(struct tn_scan *s, uint32_t index_file, uint32_t ma
 /*
  * The safetensors reader behind tn_safetensors_read: problems go to `findings`. `problem` is scratch and may be NULL.
  * A status other than TN_OK ends everything (memory, the limit of tensors); *good says whether the header holds.
+ * *written_for gets __metadata__/format ("pt", "mlx"), "" when there is none.
  */
 enum tn_status tn_safetensors_scan(const struct tn_context *ctx, const struct tn_source *source, uint32_t file,
                                    struct tn_arena *arena, struct tn_tensor_list *list, struct tn_digest *header_digest,
-                                   struct tn_findings *findings, struct tn_error *problem, bool *good);
+                                   struct tn_findings *findings, struct tn_error *problem, bool *good,
+                                   struct tn_str *written_for);
 /* Verdict over facts: bytes against shape and type, ranges that tile [0, data_bytes). Makes offsets absolute. */
 void tn_safetensors_check(struct tn_findings *findings, const struct tn_source *source, const struct tn_limits *limits,
                           struct tn_tensor_info *items, size_t count, uint32_t *order, uint64_t data_begin);

@@ -5,6 +5,9 @@
  */
 #include "package/scan.h"
 
+#include "package/gguf.h"
+#include "package/onnx.h"
+
 #include <string.h>
 
 struct sniff {
@@ -127,7 +130,7 @@ static const char *other_weights(const struct sniff *f)
     if (head_has(f, 0, "\x89HDF\r\n\x1a\n", 8)) return "hdf5";
     if (head_has(f, 4, "TFL3", 4)) return "tflite";
     if (head_has(f, 0, "tree\nversion=", 13)) return "lightgbm_text";
-    if (head_has(f, 0, "{", 1) && head_contains(f, "\"learner\"", 256)) return "xgboost_json";
+    if (head_has(f, 0, "{\"learner\":{", 12)) return "xgboost_json";
     if (head_has(f, 0, "{L", 2) && head_contains(f, "learner", 64)) return "xgboost_ubjson";
     if (head_has(f, 0, "tjgg", 4) || head_has(f, 0, "fmgg", 4) || head_has(f, 0, "lmgg", 4)) return "ggml_legacy";
     if (tn_str_is(f->name, "saved_model.pb") && head_has(f, 0, "\x08\x01\x12", 3)) return "tf_saved_model";
@@ -181,6 +184,60 @@ static void decide(struct sniff *f)
     } else {
         file->role = text_role(f);
     }
+}
+
+/* ---- containers that are recognised and described, not read ---------------------------------------------------------------- */
+
+static enum tn_status set_note(struct sniff *f, struct tn_str note)
+{
+    f->extra->note = note;
+    return note.s ? TN_OK : tn_scan_memory(f->s);
+}
+
+/* A model's first field is its version, so a file that begins otherwise is not looked at unless its name says ONNX. */
+static enum tn_status try_onnx(struct sniff *f)
+{
+    struct tn_onnx_surface surface;
+    bool is_onnx = false;
+    if (f->file->role != TN_ROLE_UNKNOWN || !(head_has(f, 0, "\x08", 1) || tn_ends_fold(f->name, ".onnx"))) return TN_OK;
+    if (tn_onnx_surface(&f->source, f->s->alloc, f->s->arena, &surface, &is_onnx)) return tn_scan_memory(f->s);
+    if (!is_onnx) return TN_OK;
+    f->file->role = TN_ROLE_ONNX;
+    f->file->format = "onnx";
+    f->extra->locations = surface.locations;
+    f->extra->location_count = surface.location_count;
+    if (!surface.whole || surface.more_locations) {
+        f->file->malformed = true;
+        tn_scan_finding(f->s, f->index, TN_BLOCKER, TN_ARTIFACT_MALFORMED, "the graph cannot be walked to its end");
+    }
+    return set_note(f, tn_scan_text(f->s, "IR %llu, %s, %llu nodes", (unsigned long long)surface.ir_version,
+                                    surface.opsets, (unsigned long long)surface.nodes));
+}
+
+static enum tn_status describe_gguf(struct sniff *f)
+{
+    struct tn_gguf_surface surface;
+    enum tn_status status = tn_gguf_surface(&f->source, &surface, f->s->problem);
+    if (status) {
+        f->file->malformed = true;
+        return tn_scan_take(f->s, f->index, TN_BLOCKER, status);
+    }
+    if (surface.big_endian) return set_note(f, tn_scan_text(f->s, "GGUF %u, big-endian", surface.version));
+    return set_note(f, tn_scan_text(f->s, "GGUF %u, %llu tensors, %llu entries%s%s", surface.version,
+                                    (unsigned long long)surface.tensors, (unsigned long long)surface.entries,
+                                    surface.architecture[0] ? ", " : "", surface.architecture));
+}
+
+/* A name that promises a container which the contents are not. */
+static void check_claim(struct sniff *f)
+{
+    static const char *const claims[] = {".onnx", ".gguf", ".npz", ".npy", ".h5", ".hdf5", ".tflite", NULL};
+    if (f->file->role != TN_ROLE_UNKNOWN || f->file->malformed || !ends_with_any(f->name, claims)) return;
+    struct tn_finding *finding = tn_scan_finding(f->s, f->index, TN_WARNING, TN_ARTIFACT_MALFORMED,
+                                                 "the contents are not what the file's name says");
+    tn_found(finding, "%llu bytes of an unknown kind", (unsigned long long)f->file->size);
+    tn_remedy(finding, "fetch the file again; a download may have been interrupted");
+    f->file->malformed = true;
 }
 
 /* ---- digests ------------------------------------------------------------------------------------------------------------- */
@@ -277,7 +334,7 @@ static enum tn_status read_safetensors(struct sniff *f)
     size_t first = s->raw.count, findings = s->inv->findings.count;
     bool good;
     enum tn_status status = tn_safetensors_scan(s->ctx, &f->source, f->index, s->arena, &s->raw, &f->file->header,
-                                                &s->inv->findings, s->problem, &good);
+                                                &s->inv->findings, s->problem, &good, &f->extra->written_for);
     if (!tn_scan_tie(s, findings, f->index)) status = TN_INSUFFICIENT_MEMORY;
     if (status) {
         if (s->err) *s->err = *s->problem;
@@ -304,6 +361,9 @@ static enum tn_status inspect(struct sniff *f)
     decide(f);
     report_stand_in(f);
     if (f->file->role == TN_ROLE_SAFETENSORS) return read_safetensors(f);
+    enum tn_status status = f->file->role == TN_ROLE_GGUF ? describe_gguf(f) : try_onnx(f);
+    if (status) return status;
+    check_claim(f);
     error = digest(f);
     if (error) cannot_read(f, error);
     return TN_OK;

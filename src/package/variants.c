@@ -253,6 +253,53 @@ static bool alone(const struct tn_scan *s, uint32_t leader, uint32_t file)
     return leader == file;
 }
 
+/* External data of a graph stands relative to the graph's own folder. */
+static enum tn_status find_data(struct tn_scan *s, uint32_t graph, struct tn_str name, uint32_t *out)
+{
+    struct tn_inventory *inv = s->inv;
+    struct tn_str path;
+    *out = TN_NO_FILE;
+    enum tn_status status =
+        tn_package_reference(s->arena, tn_package_folder(inv->files[graph].path), name, &path, s->problem);
+    if (status) {
+        size_t before = inv->findings.count;
+        status = tn_scan_take(s, graph, TN_BLOCKER, status);
+        if (!status && inv->findings.count > before) tn_at_file(&inv->findings.items[before], inv->files[graph].path);
+        return status;
+    }
+    *out = tn_inventory_index(inv, path);
+    if (*out != TN_NO_FILE) return TN_OK;
+    struct tn_finding *f = tn_scan_finding(s, graph, TN_BLOCKER, TN_ARTIFACT_MISSING, "external data of a graph is missing");
+    tn_found(f, "no file %.*s", TN_FMT_ARG(path));
+    tn_remedy(f, "fetch the data file into the graph's folder");
+    return TN_OK;
+}
+
+static enum tn_status add_onnx(struct tn_scan *s, uint32_t graph)
+{
+    struct tn_inventory *inv = s->inv;
+    const struct tn_scan_file *extra = &s->extra[graph];
+    struct tn_str path = inv->files[graph].path;
+    struct tn_variant v = {
+        .id = path, .container = TN_STR("onnx"), .place = tn_package_folder(path), .index_file = TN_NO_FILE,
+    };
+    v.files = tn_arena_array(s->arena, extra->location_count + 1, sizeof(*v.files));
+    if (!v.files) return tn_scan_memory(s);
+    v.files[v.file_count++] = graph;
+    for (uint32_t i = 0; i < extra->location_count; i++) {
+        uint32_t data;
+        enum tn_status status = find_data(s, graph, extra->locations[i], &data);
+        if (status) return status;
+        if (data == TN_NO_FILE) continue;
+        if (inv->files[data].role == TN_ROLE_UNKNOWN) {
+            inv->files[data].role = TN_ROLE_ONNX_DATA;
+            inv->files[data].format = "onnx_data";
+        }
+        v.files[v.file_count++] = data;
+    }
+    return append(s, &v, extra->note);
+}
+
 /* The graph and its weights: one stem, .xml and .bin. */
 static enum tn_status add_openvino(struct tn_scan *s, uint32_t graph)
 {
@@ -292,7 +339,7 @@ static enum tn_status add_other(struct tn_scan *s, uint32_t i)
     if (s->extra[i].used) return TN_OK;
     switch (file->role) {
     case TN_ROLE_GGUF: return add_files(s, file->path, "gguf", i, folder_end(s, i), same_gguf);
-    case TN_ROLE_ONNX: return add_files(s, file->path, "onnx", i, i + 1, alone);
+    case TN_ROLE_ONNX: return add_onnx(s, i);
     case TN_ROLE_WEIGHTS: return add_files(s, file->path, file->format, i, i + 1, alone);
     case TN_ROLE_PICKLE:
         return add_files(s, tn_package_join(s->arena, tn_package_folder(file->path), TN_STR("pytorch_pickle")),

@@ -1,0 +1,42 @@
+/*
+ * Protobuf wire format over a block source: fields one after the other, nested messages as ranges, nothing decoded that
+ * nobody asks for. Reads in blocks of 4 KiB and jumps over what is skipped, so that a model of gigabytes costs a few
+ * reads. The bytes are hostile: one sticky error, every length is checked against its enclosing range, and the number of
+ * fields visited is bounded. Encoding: protobuf.dev, "Encoding".
+ */
+#ifndef TN_PACKAGE_WIRE_H
+#define TN_PACKAGE_WIRE_H
+
+#include "base/source.h"
+
+enum { TN_WIRE_VARINT = 0, TN_WIRE_FIXED64 = 1, TN_WIRE_BYTES = 2, TN_WIRE_FIXED32 = 5 };
+enum { TN_WIRE_BLOCK = 4096, TN_WIRE_FIELDS = 4 << 20 };
+
+struct tn_wire {
+    const struct tn_source *source;
+    uint64_t block_at;
+    size_t block_n;
+    uint64_t fields; /* visited so far */
+    bool failed;
+    unsigned char block[TN_WIRE_BLOCK];
+};
+
+/* Bytes [at, end) of the source: a message. */
+struct tn_wire_range {
+    uint64_t at, end;
+};
+
+struct tn_wire_field {
+    uint32_t number;
+    unsigned type;
+    uint64_t value;             /* varint and fixed types */
+    struct tn_wire_range bytes; /* of type TN_WIRE_BYTES */
+};
+
+void tn_wire_init(struct tn_wire *w, const struct tn_source *source);
+/* The next field of a message, whose range moves on; false at its end or after an error (w->failed tells). */
+bool tn_wire_next(struct tn_wire *w, struct tn_wire_range *message, struct tn_wire_field *out);
+/* Copies at most cap - 1 bytes and a NUL; returns how many. */
+size_t tn_wire_text(struct tn_wire *w, struct tn_wire_range bytes, char *out, size_t cap);
+
+#endif
