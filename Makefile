@@ -83,8 +83,7 @@ $(OBJ)/%_avx2.o: ISA := -mavx2 -mfma -mf16c
 $(OBJ)/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c
 $(OBJ)/%_avx512bf16.o: ISA := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512bf16 -mavx2 -mfma -mf16c
 
-$(OBJ)/tests/%.o: EXTRA := -Itests -D_GNU_SOURCE
-$(OBJ)/cli/%.o: EXTRA := -D_GNU_SOURCE
+$(OBJ)/tests/%.o: EXTRA := -Itests
 
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
