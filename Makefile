@@ -73,6 +73,7 @@ TEST_OBJECTS := $(TEST_SOURCES:%.c=$(OBJ)/%.o)
 .PHONY: all lib demo check check-parity check-asan check-ubsan check-tsan check-fault check-locale fuzz fuzz-build \
 	fuzz-replay bench bench-native lint golden install uninstall cross-aarch64 clean deps fetch-models tests
 .DELETE_ON_ERROR:
+.SECONDARY:
 
 all: lib $(OUT)/tenon
 
