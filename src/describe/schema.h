@@ -18,7 +18,7 @@ enum tn_field_type {
     TN_TYPE_UINT,   /* integral number >= 0 */
     TN_TYPE_NUMBER,
     TN_TYPE_STRING,
-    TN_TYPE_ANY     /* descriptive fields whose type does not matter */
+    TN_TYPE_ANY     /* the type does not matter; in an understood row: recognised here, read by code of its own */
 };
 
 /* Value of a fact. */
@@ -41,7 +41,10 @@ struct tn_schema_field {
      * understood. For TN_FIELD_SEMANTIC rows: the accepted values are those that mean "off".
      */
     const char *absent;
-    /* JSON texts of the accepted values separated by " | ", or NULL: any value of the type. "null" may be one. */
+    /*
+     * JSON texts of the accepted values separated by " | ", or NULL: any value of the type. "null" may be one; alone it
+     * means: any value of the type, or null.
+     */
     const char *accepted;
     /* For numbers: inclusive range; both 0: unbounded. */
     double low, high;
@@ -53,6 +56,7 @@ struct tn_schema {
     const char *const *architectures; /* class names of /architectures that this schema covers, NULL-terminated */
     const struct tn_schema_field *fields;
     size_t field_count;
+    const char *tokenizer_class; /* the class that AutoTokenizer takes when no file names one; NULL: no tokenizer */
 };
 
 /* Fields that every transformers configuration may carry and that never change a forward pass, e.g. _name_or_path. */

@@ -1,0 +1,143 @@
+/*
+ * The builder's memory, reading of documents, and the last step in which facts become part of the description. Knows no
+ * convention. Documents are untrusted; their readers report what is wrong with them here.
+ */
+#include "describe/builder.h"
+
+#include <string.h>
+
+void tn_builder_no_memory(struct tn_builder *b)
+{
+    if (b->failed == TN_OK) b->failed = tn_error_memory(b->err, TN_PHASE_DESCRIBE, "describing the package");
+}
+
+enum tn_status tn_builder_init(struct tn_builder *b, const struct tn_inventory *inv,
+                               const struct tn_describe_options *options, struct tn_error *err)
+{
+    struct tn_alloc *alloc = inv->ctx->alloc;
+    *b = (struct tn_builder){.inv = inv, .options = options, .alloc = alloc, .err = err, .failed = TN_OK};
+    b->d = tn_calloc(alloc, 1, sizeof(*b->d));
+    b->scratch = tn_calloc(alloc, 1, sizeof(*b->scratch));
+    b->assertions = tn_calloc(alloc, options->descriptive_count, sizeof(*b->assertions));
+    if (b->d) {
+        b->d->inv = inv;
+        tn_arena_init(&b->d->arena, alloc);
+        tn_findings_init(&b->d->findings, alloc, inv->ctx->limits.findings);
+    }
+    if (!b->d || !b->scratch || !b->assertions) tn_builder_no_memory(b);
+    return b->failed;
+}
+
+static void keep_assertions(struct tn_builder *b)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < b->options->descriptive_count; i++) used += b->assertions[i] == TN_ASSERTION_USED;
+    b->d->descriptive = tn_builder_array(b, used, sizeof(*b->d->descriptive));
+    if (!b->d->descriptive) return;
+    for (size_t i = 0; i < b->options->descriptive_count; i++) {
+        if (b->assertions[i] != TN_ASSERTION_USED) continue;
+        b->d->descriptive[b->d->descriptive_count++] = tn_builder_str(b, tn_str_of(b->options->descriptive[i]));
+    }
+}
+
+void tn_builder_finish(struct tn_builder *b)
+{
+    tn_assertions_check(b);
+    keep_assertions(b);
+    struct tn_fact *facts = tn_builder_array(b, b->fact_count, sizeof(*facts));
+    if (facts && b->fact_count > 0) memcpy(facts, b->facts, b->fact_count * sizeof(*facts));
+    b->d->facts = facts;
+    b->d->fact_count = (uint32_t)(facts ? b->fact_count : 0);
+    /* A finding that was lost for want of memory, and not because the list is full, must not pass unseen. */
+    if (b->d->findings.dropped > 0 && b->d->findings.count < b->d->findings.max) tn_builder_no_memory(b);
+}
+
+void tn_builder_release(struct tn_builder *b)
+{
+    tn_free(b->alloc, b->facts);
+    tn_free(b->alloc, b->assertions);
+    tn_free(b->alloc, b->scratch);
+    b->facts = NULL;
+    b->assertions = NULL;
+    b->scratch = NULL;
+}
+
+struct tn_str tn_builder_str(struct tn_builder *b, struct tn_str s)
+{
+    struct tn_str copy = {NULL, 0};
+    if (b->failed == TN_OK) copy = tn_arena_str(&b->d->arena, s);
+    if (copy.s) return copy;
+    tn_builder_no_memory(b);
+    return TN_STR("");
+}
+
+struct tn_str tn_builder_join(struct tn_builder *b, struct tn_str folder, const char *name)
+{
+    struct tn_str path = {NULL, 0};
+    if (b->failed == TN_OK) path = tn_package_join(&b->d->arena, folder, tn_str_of(name));
+    if (path.s) return path;
+    tn_builder_no_memory(b);
+    return TN_STR("");
+}
+
+void *tn_builder_array(struct tn_builder *b, size_t count, size_t size)
+{
+    void *p = b->failed == TN_OK ? tn_arena_array(&b->d->arena, count, size) : NULL;
+    if (!p) tn_builder_no_memory(b);
+    return p;
+}
+
+bool tn_builder_has(const struct tn_builder *b, struct tn_str path)
+{
+    return tn_inventory_file(b->inv, path) != NULL;
+}
+
+/* Failures that say nothing about the package end the description; all others are its problems. */
+void tn_builder_report(struct tn_builder *b, enum tn_status status)
+{
+    switch (status) {
+    case TN_INSUFFICIENT_MEMORY:
+    case TN_RESOURCE_LIMIT:
+    case TN_CANCELLED:
+    case TN_DEADLINE_EXCEEDED:
+        if (b->failed == TN_OK) {
+            b->failed = status;
+            if (b->err) *b->err = *b->scratch;
+        }
+        return;
+    default:
+        break;
+    }
+    struct tn_finding *f = tn_blocker(b, status, "%s", b->scratch->primary.message);
+    if (!f) return;
+    *f = b->scratch->primary;
+    f->severity = TN_BLOCKER;
+    f->phase = TN_PHASE_DESCRIBE;
+    /* What the error lists beside its cause, e.g. the variants to choose from. */
+    for (size_t i = 0; i < b->scratch->count; i++) {
+        const struct tn_finding *beside = &b->scratch->findings[i];
+        if (beside->severity == TN_BLOCKER) continue;
+        struct tn_finding *copy = tn_note(b, beside->code, "%s", beside->message);
+        if (copy) *copy = *beside;
+    }
+}
+
+bool tn_builder_json(struct tn_builder *b, struct tn_str path, enum tn_json_type root, struct tn_json_doc *doc)
+{
+    const struct tn_package_file *file = b->failed == TN_OK ? tn_inventory_file(b->inv, path) : NULL;
+    if (!file || file->malformed) return false; /* the inventory said what is wrong with it */
+    tn_error_clear(b->scratch);
+    enum tn_status status = tn_inventory_json(b->inv, path, doc, b->scratch);
+    if (status != TN_OK) {
+        tn_builder_report(b, status);
+        return false;
+    }
+    if (tn_json_is(tn_json_root(doc), root)) return true;
+    struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "%.*s is not a JSON %s", TN_FMT_ARG(path),
+                                      tn_json_type_name(root));
+    tn_at_json(f, tn_json_root(doc));
+    tn_found(f, "%s", tn_json_type_name(tn_json_type(tn_json_root(doc))));
+    tn_expected(f, "%s", tn_json_type_name(root));
+    tn_json_release(doc);
+    return false;
+}

@@ -1,0 +1,181 @@
+/*
+ * What a dialect works with while it fills a description: the description itself, a growing list of facts, the caller's
+ * assertions and one sticky failure. Internal to src/describe.
+ *
+ * Problems of the package are findings. Only lost memory, a limit or a cancelled read is a failure: it is remembered
+ * here, every later call does nothing, and tn_describe returns it.
+ */
+#ifndef TN_DESCRIBE_BUILDER_H
+#define TN_DESCRIBE_BUILDER_H
+
+#include "base/json.h"
+#include "describe/describe.h"
+
+enum tn_assertion { TN_ASSERTION_UNUSED, TN_ASSERTION_REFUSED, TN_ASSERTION_USED };
+
+struct tn_builder {
+    const struct tn_inventory *inv;
+    const struct tn_describe_options *options;
+    struct tn_description *d;
+    struct tn_alloc *alloc;
+    struct tn_fact *facts; /* moves into the description's arena at the end */
+    size_t fact_count, fact_cap;
+    enum tn_assertion *assertions; /* one per options->descriptive */
+    struct tn_error *scratch;      /* of reads whose failure becomes a finding */
+    struct tn_error *err;          /* the caller's */
+    enum tn_status failed;
+};
+
+/* ---- builder.c -------------------------------------------------------------------------------------------------- */
+
+enum tn_status tn_builder_init(struct tn_builder *b, const struct tn_inventory *inv,
+                               const struct tn_describe_options *options, struct tn_error *err);
+/* Facts and assertions into the description; afterwards b->failed tells whether all of it is there. */
+void tn_builder_finish(struct tn_builder *b);
+void tn_builder_release(struct tn_builder *b);
+
+/* Lost memory: remembers it. */
+void tn_builder_no_memory(struct tn_builder *b);
+/* Copies into the description; an empty string after a failure. */
+struct tn_str tn_builder_str(struct tn_builder *b, struct tn_str s);
+struct tn_str tn_builder_join(struct tn_builder *b, struct tn_str folder, const char *name);
+/* Zeroed array in the description's arena, NULL after a failure. */
+void *tn_builder_array(struct tn_builder *b, size_t count, size_t size);
+
+/* A finding of phase "describe". The result may be NULL; all tn_at_* take that. */
+#define tn_blocker(b, code, ...)                                                                   \
+    tn_findings_add(&(b)->d->findings, TN_BLOCKER, (code), TN_PHASE_DESCRIBE, __VA_ARGS__)
+#define tn_warning(b, code, ...)                                                                   \
+    tn_findings_add(&(b)->d->findings, TN_WARNING, (code), TN_PHASE_DESCRIBE, __VA_ARGS__)
+#define tn_note(b, code, ...)                                                                      \
+    tn_findings_add(&(b)->d->findings, TN_NOTE, (code), TN_PHASE_DESCRIBE, __VA_ARGS__)
+
+/* Turns the failure in b->scratch into a blocker, or into the failure of the description when it is none of the package's. */
+void tn_builder_report(struct tn_builder *b, enum tn_status status);
+bool tn_builder_has(const struct tn_builder *b, struct tn_str path);
+/*
+ * Parses a document whose root must be of the given type. False when it is not listed (no finding: absence means
+ * something else at each place) or does not read (a finding, or a failure). Release the document after true.
+ */
+bool tn_builder_json(struct tn_builder *b, struct tn_str path, enum tn_json_type root, struct tn_json_doc *doc);
+
+/* ---- facts.c ---------------------------------------------------------------------------------------------------- */
+
+/* Name made by printf. Values longer than a line are replaced by their kind and size. */
+void tn_fact_of_json(struct tn_builder *b, struct tn_json value, const char *rule, bool descriptive,
+                     const char *name, ...) __attribute__((format(printf, 5, 6)));
+/* `value` is JSON text; file and pointer say where it comes from. */
+void tn_fact_of_text(struct tn_builder *b, enum tn_origin origin, struct tn_str file, struct tn_str pointer,
+                     struct tn_str value, const char *rule, bool descriptive, const char *name, ...)
+    __attribute__((format(printf, 8, 9)));
+/* A published default; `schema` is the id of the table, e.g. "bert/1". */
+void tn_fact_of_default(struct tn_builder *b, const char *schema, const char *value, const char *rule,
+                        const char *name, ...) __attribute__((format(printf, 5, 6)));
+/* The same with a value that is plain text and becomes a JSON string. */
+struct tn_str tn_json_quoted(struct tn_builder *b, struct tn_str plain);
+
+/* ---- config_reader.c -------------------------------------------------------------------------------------------- */
+
+struct tn_config_source {
+    struct tn_json root; /* an object; absent: everything takes its default */
+    const struct tn_schema *schema;
+    const struct tn_schema_field *common; /* rows behind the schema's own, or NULL */
+    size_t common_count;
+    const char *prefix; /* of fact names: "encoder", "module.1" */
+    const char *rule;
+};
+
+/*
+ * Matches every member of the document against the tables and fills values[schema->field_count]; problems become
+ * findings, all of them. Understood rows of type TN_TYPE_ANY are only recognised: their reader is elsewhere.
+ */
+void tn_config_read(struct tn_builder *b, const struct tn_config_source *source, struct tn_value *values);
+/* Value by normalised name among schema rows; NULL when the schema has no such name. */
+const struct tn_value *tn_schema_value(const struct tn_schema *schema, const struct tn_value *values, const char *name);
+/* Whether the caller asserted this pointer of this file as descriptive; remembers the answer that was given. */
+bool tn_asserted(struct tn_builder *b, struct tn_str file, struct tn_str pointer, bool allowed);
+/* One finding for each assertion that was not used. */
+void tn_assertions_check(struct tn_builder *b);
+/* "field /x is not known": finding with place, value, remedy and, where one is near, the field that was meant. */
+void tn_unknown_field(struct tn_builder *b, struct tn_json value, struct tn_str pointer, const char *nearest);
+
+/* ---- nearest.c -------------------------------------------------------------------------------------------------- */
+
+/* Levenshtein distance; texts are cut at 63 bytes. */
+size_t tn_edit_distance(struct tn_str a, struct tn_str b);
+
+/* ---- component.c ------------------------------------------------------------------------------------------------ */
+
+/*
+ * The one component of an encoder package: config.json of a folder by the family's schema. NULL after a finding.
+ * *tokenizer_class is what the document says, or "".
+ */
+struct tn_component *tn_describe_encoder(struct tn_builder *b, struct tn_str folder, const struct tn_variant *variant,
+                                         struct tn_str *tokenizer_class);
+/*
+ * The variant to use, by the caller's id or because nothing else executable is in the folder; NULL after a finding. One
+ * that no provider reads comes back all the same, with a blocker.
+ */
+const struct tn_variant *tn_describe_variant(struct tn_builder *b, struct tn_str folder);
+/* What a package is judged by before its convention is known: the caller's variant, else an executable one, else the
+ * first. No finding; NULL when there is none. */
+const struct tn_variant *tn_describe_candidate(const struct tn_builder *b);
+
+/* ---- architecture.c --------------------------------------------------------------------------------------------- */
+
+/* Which registered schema a configuration asks for; NULL after a finding. Fills model_type and architecture. */
+const struct tn_schema *tn_choose_schema(struct tn_builder *b, struct tn_json root, struct tn_component *c);
+
+/* ---- tokenizer_facts.c, tokenizer_stages.c ------------------------------------------------------------------------ */
+
+/* What else the tokenizer depends on. */
+struct tn_tokenizer_hints {
+    struct tn_str folder;
+    const struct tn_component *component;
+    struct tn_str config_class; /* tokenizer_class of config.json, or "" */
+    bool module_lower_case;     /* do_lower_case of the Transformer module */
+};
+void tn_describe_tokenizer(struct tn_builder *b, const struct tn_tokenizer_hints *hints);
+
+/* A tokenizer class of transformers whose stages this build knows. */
+struct tn_tokenizer_class {
+    const char *name;
+    bool from_file; /* the class takes every stage from tokenizer.json */
+    enum tn_tokenizer_template pair_template;
+    bool type_ids;
+    const char *unk, *cls, *sep, *pad, *mask; /* published defaults; NULL: none */
+};
+
+/* The documents of one tokenizer while they are read; those that are absent are zeroed. */
+struct tn_tokenizer_reader {
+    struct tn_builder *b;
+    const struct tn_tokenizer_hints *hints;
+    const struct tn_tokenizer_class *class;
+    struct tn_json_doc file, config, map; /* tokenizer.json, tokenizer_config.json, special_tokens_map.json */
+    struct tn_tokenizer_facts *facts;
+};
+/* Compares tokenizer.json with what the class would build and with the other documents; decides the source. */
+void tn_tokenizer_compare(struct tn_tokenizer_reader *r);
+
+/* ---- length.c --------------------------------------------------------------------------------------------------- */
+
+/* Statements about the longest input, in the order of the rule. */
+struct tn_length_sources {
+    bool module_set; /* max_seq_length of the Transformer module */
+    uint64_t module;
+    struct tn_str module_file;
+    const struct tn_component *component;
+};
+void tn_describe_length(struct tn_builder *b, const struct tn_length_sources *sources);
+
+/* ---- dialect/recognised.c --------------------------------------------------------------------------------------- */
+
+/* "the weights are GGUF; no provider executes them". */
+void tn_refuse_container(struct tn_builder *b, const struct tn_variant *variant);
+
+/* ---- modules.c, sentence_config.c ------------------------------------------------------------------------------- */
+
+void tn_describe_modules(struct tn_builder *b, struct tn_json list);
+void tn_describe_sentence_config(struct tn_builder *b);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * Entry of the description: chooses the dialect by evidence, runs it, and owns the result. Knows conventions only as
+ * rows of one table. Inputs are an inventory, whose documents are untrusted.
+ */
+#include "describe/dialect/dialect.h"
+
+/* The first that recognises the package describes it. */
+static const struct tn_dialect *const dialects[] = {
+    &tn_dialect_recognised,
+    &tn_dialect_sentence_transformers,
+    &tn_dialect_transformers,
+};
+
+static void refuse_unknown(struct tn_builder *b)
+{
+    const struct tn_variant *variant = tn_describe_candidate(b);
+    struct tn_finding *f;
+    if (b->options->variant || b->inv->variant_count == 0) {
+        /* A variant that is not there, or no weights at all: the choice has the words for it. */
+        (void)tn_describe_variant(b, TN_STR(""));
+        return;
+    }
+    f = tn_blocker(b, TN_UNKNOWN_DIALECT, "nothing says what the weights are: the package follows no known convention");
+    tn_at_file(f, variant && variant->file_count ? b->inv->files[variant->files[0]].path : b->inv->shown);
+    tn_found(f, "%u files, no config.json beside the weights", b->inv->file_count);
+    tn_expected(f, "config.json, or modules.json of sentence-transformers");
+    tn_remedy(f, "fetch the whole package");
+}
+
+static void run_dialect(struct tn_builder *b)
+{
+    for (size_t i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++) {
+        if (!dialects[i]->recognises(b)) continue;
+        b->d->dialect = tn_str_of(dialects[i]->name);
+        b->d->dialect_version = tn_str_of(dialects[i]->version);
+        dialects[i]->describe(b);
+        return;
+    }
+    refuse_unknown(b);
+}
+
+enum tn_status tn_describe(const struct tn_inventory *inv, const struct tn_describe_options *options,
+                           struct tn_description **out, struct tn_error *err)
+{
+    static const struct tn_describe_options none;
+    struct tn_builder b;
+    *out = NULL;
+    if (tn_builder_init(&b, inv, options ? options : &none, err) == TN_OK) {
+        struct tn_description *d = b.d;
+        d->dialect = d->dialect_version = d->default_prompt = d->similarity = TN_STR("");
+        tn_describe_tokenizer(&b, NULL);
+        run_dialect(&b);
+        tn_builder_finish(&b);
+    }
+    tn_builder_release(&b);
+    if (b.failed == TN_OK) *out = b.d;
+    else tn_description_free(b.d);
+    return b.failed;
+}
+
+void tn_description_free(struct tn_description *d)
+{
+    if (!d) return;
+    struct tn_alloc *alloc = d->arena.alloc;
+    tn_findings_release(&d->findings);
+    tn_arena_release(&d->arena);
+    tn_free(alloc, d);
+}
+
+const struct tn_prompt *tn_description_prompt(const struct tn_description *d, struct tn_str name)
+{
+    for (uint32_t i = 0; i < d->prompt_count; i++)
+        if (tn_str_eq(d->prompts[i].name, name)) return &d->prompts[i];
+    return NULL;
+}
+
+const char *tn_module_kind_name(enum tn_module_kind kind)
+{
+    switch (kind) {
+    case TN_MODULE_TRANSFORMER: return "transformer";
+    case TN_MODULE_POOLING: return "pooling";
+    case TN_MODULE_DENSE: return "dense";
+    case TN_MODULE_LAYER_NORM: return "layer_norm";
+    case TN_MODULE_NORMALIZE: return "normalize";
+    }
+    return "unknown";
+}

@@ -1,0 +1,111 @@
+/*
+ * The Transformer module: its own small configuration, then config.json by the family's schema, and the tokenizer.
+ * Field lists of sentence-transformers 2.2 (max_seq_length, do_lower_case) to 6.2. Inputs are untrusted.
+ */
+#include "describe/modules.h"
+#include "describe/schema_rows.h"
+
+#define RULE "st.transformer/1"
+
+static const struct tn_schema_field fields[] = {
+    {"/max_seq_length", "max_seq_length", TN_FIELD_UNDERSTOOD, TN_TYPE_UINT, "null", "null", 1, 16777216},
+    TN_ROW_FLAG("/do_lower_case", "do_lower_case", "false"),
+    TN_ROW_CHOICE("/transformer_task", "transformer_task", "\"feature-extraction\"", "\"feature-extraction\""),
+    TN_ROW_CHOICE("/module_output_name", "module_output_name", "\"token_embeddings\"", "\"token_embeddings\""),
+    {"/modality_config", "modality_config", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
+    /* Arguments for the model, tokenizer and configuration classes: each could change anything. */
+    TN_ROW_OFF("/model_args", "{} | null"),
+    TN_ROW_OFF("/model_kwargs", "{} | null"),
+    TN_ROW_OFF("/tokenizer_args", "{} | null"),
+    TN_ROW_OFF("/processor_kwargs", "{} | null"),
+    TN_ROW_OFF("/config_args", "{} | null"),
+    TN_ROW_OFF("/config_kwargs", "{} | null"),
+    TN_ROW_OFF("/processing_kwargs", "{} | null"),
+    TN_ROW_OFF("/tokenizer_name_or_path", "null"),
+    TN_ROW_OFF("/query_length", "null"),
+    TN_ROW_OFF("/document_length", "null"),
+    TN_ROW_OFF("/query_expansion", "null"),
+    TN_ROW_DESCRIPTIVE("/unpad_inputs"), /* the same numbers without padding */
+    TN_ROW_DESCRIPTIVE("/backend"),
+};
+
+static const struct tn_schema schema = {
+    .id = "st.transformer/1",
+    .fields = fields,
+    .field_count = sizeof(fields) / sizeof(fields[0]),
+};
+
+/* The names under which releases before 0.4 saved it, in the order in which the library looks. */
+static const char *const names[] = {
+    "sentence_bert_config.json",       "sentence_roberta_config.json", "sentence_distilbert_config.json",
+    "sentence_camembert_config.json",  "sentence_albert_config.json",  "sentence_xlm-roberta_config.json",
+    "sentence_xlnet_config.json",
+};
+
+/* Accepts what every text encoder writes: {"text": {"method": "forward", "method_output_name": "last_hidden_state"}}. */
+static void check_modality(const struct tn_module_source *m, struct tn_json root)
+{
+    struct tn_json v = tn_json_get(root, "modality_config"), text = tn_json_get(v, "text");
+    struct tn_str method, output;
+    if (tn_json_type(v) == TN_JSON_NULL) return;
+    if (tn_json_count(v) == 1 && tn_json_count(text) == 2 && tn_json_str(tn_json_get(text, "method"), &method) &&
+        tn_json_str(tn_json_get(text, "method_output_name"), &output) && tn_str_is(method, "forward") &&
+        tn_str_is(output, "last_hidden_state")) {
+        tn_fact_of_json(m->chain->b, v, RULE, true, "%s.modality_config", m->prefix);
+        return;
+    }
+    struct tn_finding *f = tn_module_blocker(m, TN_UNSUPPORTED_CONFIG, "takes or gives something else than text and rows");
+    tn_at_json(f, v);
+    tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(v)));
+    tn_expected(f, "{\"text\": {\"method\": \"forward\", \"method_output_name\": \"last_hidden_state\"}}");
+}
+
+/* The first file that holds something; an empty object counts as absent, as the library has it. */
+static bool open_own_config(const struct tn_module_source *m, struct tn_json_doc *doc)
+{
+    struct tn_builder *b = m->chain->b;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!tn_builder_json(b, tn_builder_join(b, m->path, names[i]), TN_JSON_OBJECT, doc)) continue;
+        if (tn_json_count(tn_json_root(doc)) > 0) return true;
+        tn_json_release(doc);
+    }
+    return false;
+}
+
+static bool read_own_config(const struct tn_module_source *m)
+{
+    struct tn_json_doc doc = {0};
+    struct tn_value values[sizeof(fields) / sizeof(fields[0])] = {0};
+    bool there = open_own_config(m, &doc);
+    struct tn_config_source source = {.root = tn_json_root(&doc), .schema = &schema, .prefix = m->prefix, .rule = RULE};
+    tn_config_read(m->chain->b, &source, values);
+    if (there) check_modality(m, source.root);
+    const struct tn_value *length = tn_schema_value(&schema, values, "max_seq_length");
+    if (length->present && length->u > 0) {
+        m->chain->length.module_set = true;
+        m->chain->length.module = length->u;
+        m->chain->length.module_file = tn_builder_str(m->chain->b, doc.file);
+    }
+    bool lower = tn_schema_value(&schema, values, "do_lower_case")->b;
+    tn_json_release(&doc);
+    return lower;
+}
+
+void tn_read_transformer_module(const struct tn_module_source *m)
+{
+    struct tn_chain *chain = m->chain;
+    struct tn_builder *b = chain->b;
+    if (chain->state != TN_CHAIN_TEXT || m->index != 0) {
+        tn_module_blocker(m, TN_UNSUPPORTED_CONFIG, "is not the first and only encoder of the chain");
+        return;
+    }
+    chain->state = TN_CHAIN_TOKENS;
+    bool lower = read_own_config(m);
+    b->d->variant = tn_describe_variant(b, m->path);
+    struct tn_tokenizer_hints hints = {.folder = m->path, .module_lower_case = lower};
+    hints.component = tn_describe_encoder(b, m->path, b->d->variant, &hints.config_class);
+    tn_describe_tokenizer(b, &hints);
+    chain->length.component = hints.component;
+    if (hints.component) chain->width = tn_component_value(hints.component, "hidden_size")->u;
+    tn_module_keep(m, &(struct tn_module){.kind = TN_MODULE_TRANSFORMER, .on_tokens = true, .out_features = chain->width});
+}

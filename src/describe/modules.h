@@ -1,0 +1,44 @@
+/* The module list of a sentence-transformers package while it is read. Internal to src/describe. */
+#ifndef TN_DESCRIBE_MODULES_H
+#define TN_DESCRIBE_MODULES_H
+
+#include "describe/builder.h"
+
+/* Where the chain stands: what the next module finds in its hands. */
+enum tn_chain_state { TN_CHAIN_TEXT, TN_CHAIN_TOKENS, TN_CHAIN_SENTENCE };
+
+struct tn_chain {
+    struct tn_builder *b;
+    enum tn_chain_state state;
+    uint64_t width; /* of a row; 0: not known, because an earlier module was refused */
+    struct tn_length_sources length;
+};
+
+/* One entry of modules.json that a reader works on. */
+struct tn_module_source {
+    struct tn_chain *chain;
+    uint32_t index;
+    struct tn_str type, path; /* path: folder inside the package */
+    struct tn_json entry;     /* in modules.json, for places */
+    struct tn_json root;      /* config.json of the module, or absent */
+    struct tn_str config;     /* its path, whether it is there or not */
+    char prefix[32];          /* "module.2" */
+};
+
+/* "module 2 (sentence_transformers.models.Dense, 2_Dense) ..." as a blocker placed at the entry of modules.json. */
+struct tn_finding *tn_module_blocker(const struct tn_module_source *m, enum tn_status code, const char *what);
+/* Appends to the description; out of memory is remembered. */
+void tn_module_keep(const struct tn_module_source *m, const struct tn_module *module);
+/* The rows that come in must have this width. False after a finding. */
+bool tn_module_width(const struct tn_module_source *m, uint64_t stated, const char *field);
+
+/* ---- one reader per class -------------------------------------------------------------------------------------- */
+
+void tn_read_transformer_module(const struct tn_module_source *m);   /* module_transformer.c */
+void tn_read_pooling_module(const struct tn_module_source *m);       /* module_pooling.c */
+void tn_read_dense_module(const struct tn_module_source *m);         /* module_linear.c */
+void tn_read_layer_norm_module(const struct tn_module_source *m);    /* module_linear.c */
+void tn_read_normalize_module(const struct tn_module_source *m);     /* module_linear.c */
+void tn_read_dropout_module(const struct tn_module_source *m);       /* module_linear.c */
+
+#endif

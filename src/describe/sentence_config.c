@@ -1,0 +1,119 @@
+/*
+ * config_sentence_transformers.json: prompts, default prompt, similarity, truncation of the vector, and which kind of
+ * model the package was saved as. Releases 2.0 to 6.2. Inputs are untrusted.
+ *
+ * The library gives every model the prompts "query" and "document" with empty text unless the file names them, so both
+ * roles can always be asked for. They are here for the same reason, as facts of origin "default".
+ */
+#include "describe/builder.h"
+#include "describe/schema_rows.h"
+
+#define FILE_NAME "config_sentence_transformers.json"
+#define RULE "st.config/1"
+
+static const struct tn_schema_field fields[] = {
+    TN_ROW_CHOICE("/model_type", "model_type", "\"SentenceTransformer\"", "\"SentenceTransformer\""),
+    {"/similarity_fn_name", "similarity_fn_name", TN_FIELD_UNDERSTOOD, TN_TYPE_STRING, "null",
+     "\"cosine\" | \"dot\" | \"euclidean\" | \"manhattan\" | null", 0, 0},
+    {"/truncate_dim", "truncate_dim", TN_FIELD_UNDERSTOOD, TN_TYPE_UINT, "null", "null", 1, 1048576},
+    {"/prompts", "prompts", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
+    {"/default_prompt_name", "default_prompt_name", TN_FIELD_UNDERSTOOD, TN_TYPE_STRING, "null", "null", 0, 0},
+    TN_ROW_DESCRIPTIVE("/__version__"),
+    TN_ROW_DESCRIPTIVE("/requirements"), /* of Python packages */
+};
+
+static const struct tn_schema schema = {
+    .id = "st.config/1",
+    .fields = fields,
+    .field_count = sizeof(fields) / sizeof(fields[0]),
+};
+
+/* ---- prompts ---------------------------------------------------------------------------------------------------- */
+
+static void refuse_prompt(struct tn_builder *b, struct tn_json v, const char *what, const char *expected)
+{
+    struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "%s in " FILE_NAME " %s",
+                                      tn_json_key(v).n ? "a prompt" : "prompts", what);
+    tn_at_json(f, v);
+    tn_found(f, "%s", tn_json_type_name(tn_json_type(v)));
+    tn_expected(f, "%s", expected);
+}
+
+static bool has_prompt(const struct tn_description *d, const char *name)
+{
+    return tn_description_prompt(d, tn_str_of(name)) != NULL;
+}
+
+static void add_default_prompt(struct tn_builder *b, const char *name)
+{
+    if (has_prompt(b->d, name)) return;
+    b->d->prompts[b->d->prompt_count++] = (struct tn_prompt){tn_str_of(name), TN_STR("")};
+    tn_fact_of_default(b, schema.id, "\"\"", RULE, "prompt.%s", name);
+}
+
+static void read_prompts(struct tn_builder *b, struct tn_json prompts)
+{
+    bool object = tn_json_is(prompts, TN_JSON_OBJECT);
+    size_t count = object ? tn_json_count(prompts) : 0;
+    if (!object && tn_json_type(prompts) != TN_JSON_NULL) refuse_prompt(b, prompts, "have the wrong type", "an object");
+    b->d->prompts = tn_builder_array(b, count + 2, sizeof(*b->d->prompts));
+    if (!b->d->prompts) return;
+    for (struct tn_json v = tn_json_first(prompts); object && tn_json_present(v); v = tn_json_next(v)) {
+        struct tn_str text = TN_STR("");
+        /* null stands for "" */
+        if (tn_json_type(v) != TN_JSON_NULL && !tn_json_str(v, &text)) {
+            refuse_prompt(b, v, "is no text", "a string or null");
+            continue;
+        }
+        struct tn_prompt *prompt = &b->d->prompts[b->d->prompt_count];
+        prompt->name = tn_builder_str(b, tn_json_key(v));
+        prompt->text = tn_builder_str(b, text);
+        if (b->failed != TN_OK) return;
+        b->d->prompt_count++;
+        tn_fact_of_json(b, v, RULE, false, "prompt.%.*s", TN_FMT_ARG(tn_json_key(v)));
+    }
+    add_default_prompt(b, "query");
+    add_default_prompt(b, "document");
+}
+
+static void list_names(const struct tn_description *d, struct tn_finding *f)
+{
+    char text[320];
+    size_t n = 0;
+    for (uint32_t i = 0; i < d->prompt_count && n + 2 < sizeof(text); i++) {
+        if (i > 0) text[n++] = ',', text[n++] = ' ';
+        for (size_t k = 0; k < d->prompts[i].name.n && n + 3 < sizeof(text); k++) text[n++] = d->prompts[i].name.s[k];
+    }
+    tn_expected(f, "one of %.*s", (int)n, text);
+}
+
+static void check_default(struct tn_builder *b, struct tn_json root)
+{
+    struct tn_description *d = b->d;
+    if (d->default_prompt.n == 0 || tn_description_prompt(d, d->default_prompt)) return;
+    struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "default_prompt_name in " FILE_NAME " names no prompt");
+    tn_at_json_member(f, root, "default_prompt_name");
+    tn_found(f, "\"%.*s\"", TN_FMT_ARG(d->default_prompt));
+    list_names(d, f);
+}
+
+/* ---- the document ----------------------------------------------------------------------------------------------- */
+
+void tn_describe_sentence_config(struct tn_builder *b)
+{
+    struct tn_json_doc doc = {0};
+    struct tn_value values[sizeof(fields) / sizeof(fields[0])] = {0};
+    bool there = tn_builder_has(b, TN_STR(FILE_NAME));
+    if (!tn_builder_json(b, TN_STR(FILE_NAME), TN_JSON_OBJECT, &doc) && there) return;
+    struct tn_json root = tn_json_root(&doc);
+    struct tn_config_source source = {.root = root, .schema = &schema, .prefix = "package", .rule = RULE};
+    tn_config_read(b, &source, values);
+    read_prompts(b, tn_json_get(root, "prompts"));
+    const struct tn_value *similarity = tn_schema_value(&schema, values, "similarity_fn_name");
+    const struct tn_value *name = tn_schema_value(&schema, values, "default_prompt_name");
+    b->d->similarity = similarity->present ? similarity->s : TN_STR("");
+    b->d->default_prompt = name->present ? name->s : TN_STR("");
+    b->d->truncate_dim = tn_schema_value(&schema, values, "truncate_dim")->u;
+    if (b->failed == TN_OK) check_default(b, root);
+    tn_json_release(&doc);
+}
