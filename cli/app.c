@@ -1,0 +1,264 @@
+/*
+ * Opening and closing what verbs work with. The environment is read here and nowhere else, and becomes arguments of the
+ * library: folders, and nothing more.
+ */
+#define _XOPEN_SOURCE 700
+#include "app.h"
+
+#include "memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void cli_begin(struct cli *cli)
+{
+    cli->begun_ns = cli_now_ns();
+    cli_out_init(&cli->out, STDOUT_FILENO);
+    cli_view_init(&cli->view, &cli->out);
+}
+
+int cli_end(struct cli *cli, int code)
+{
+    cli_out_flush(&cli->out);
+    if (cli->out.failure != 0) {
+        cli_say("cannot write to standard output: %s", strerror(cli->out.failure));
+        code = CLI_EXIT_FAILED;
+    }
+    cli_forget_signals();
+    cli_json_release(&cli->plan_doc);
+    tn_document_free(cli->plan_text);
+    tn_cancel_token_free(cli->cancel);
+    tn_package_free(cli->package);
+    tn_runtime_free(cli->runtime);
+    tn_error_free(cli->err);
+    cli_values_release(&cli->values);
+    return code;
+}
+
+/* ---- files ---- */
+
+static tn_status cannot_read(struct cli *cli, const char *option, const char *path, int reason)
+{
+    cli_refuse(cli, reason == ENOMEM ? TN_INSUFFICIENT_MEMORY : TN_INVALID_REQUEST, option, "cannot read %.200s", path);
+    snprintf(cli->problem.found, sizeof(cli->problem.found), "%s", strerror(reason));
+    return cli->problem.code;
+}
+
+/* The largest text file of options (plans are some tens of kilobytes); keeps a wrong file from filling the memory. */
+enum { FILE_BYTES = 64 << 20 };
+
+tn_status cli_read_file(struct cli *cli, const char *option, const char *path, char **text, size_t *length)
+{
+    bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), reason = 0;
+    size_t cap = 1 << 16, used = 0;
+    *text = NULL;
+    if (fd < 0) return cannot_read(cli, option, path, errno);
+    char *data = cli_alloc(cap + 1);
+    for (;;) {
+        if (used == cap) data = cli_realloc(data, (cap *= 2) + 1);
+        ssize_t n = read(fd, data + used, cap - used);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) reason = errno;
+        if (n > 0) used += (size_t)n;
+        if (used > FILE_BYTES) reason = EFBIG;
+        if (n <= 0 || reason) break;
+    }
+    if (!standard) close(fd);
+    if (reason) {
+        free(data);
+        return cannot_read(cli, option, path, reason);
+    }
+    data[used] = 0;
+    *text = data;
+    *length = used;
+    return TN_OK;
+}
+
+/* ---- runtime ---- */
+
+static void on_log(void *user, tn_log_level level, const char *text, size_t length)
+{
+    (void)user;
+    if (level < TN_LOG_WARNING) return;
+    char *clean = cli_safe_copy(text, length);
+    fprintf(stderr, "tenon: %s%s\n", level == TN_LOG_WARNING ? "warning: " : "", clean);
+    free(clean);
+}
+
+/* asked: the option, "" for none. Else $xdg/tenon or $HOME/below/tenon; a relative value counts as not set. */
+static char *folder(const char *asked, const char *xdg, const char *below)
+{
+    const char *base = getenv(xdg), *home = getenv("HOME");
+    char path[4096];
+    if (asked) return *asked ? cli_copy(asked, strlen(asked)) : NULL;
+    int n = 0;
+    if (base && base[0] == '/') {
+        n = snprintf(path, sizeof(path), "%s/tenon", base);
+    } else if (home && home[0] == '/') {
+        n = snprintf(path, sizeof(path), "%s/%s/tenon", home, below);
+    }
+    return n > 0 && (size_t)n < sizeof(path) ? cli_copy(path, (size_t)n) : NULL;
+}
+
+tn_status cli_open_runtime(struct cli *cli, bool limited)
+{
+    tn_runtime_options options = TN_INIT(tn_runtime_options);
+    char *cache = folder(cli->values.cache_dir, "XDG_CACHE_HOME", ".cache");
+    char *state = folder(cli->values.state_dir, "XDG_STATE_HOME", ".local/state");
+    cli->err = tn_error_new();
+    if (!cli->err) {
+        free(cache);
+        free(state);
+        return cli_refuse(cli, TN_INSUFFICIENT_MEMORY, "", "out of memory");
+    }
+    options.log = cli->values.quiet ? NULL : on_log;
+    options.threads = (unsigned)cli->values.threads;
+    options.memory_limit = limited ? cli->values.memory_limit : 0;
+    options.cache_folder = cache;
+    options.state_folder = state;
+    tn_status status = tn_runtime_new(&options, &cli->runtime, cli->err);
+    free(cache);
+    free(state);
+    return status;
+}
+
+/* ---- package and plan ---- */
+
+/* What a plan fixes cannot be asked for beside it. */
+static tn_status check_against_plan(struct cli *cli)
+{
+    static const char *const fixed[] = {"provider", "device", "placement", "numeric", "threads", "require-level"};
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+        if (!cli_given(&cli->values, fixed[i])) continue;
+        cli_refuse(cli, TN_INVALID_REQUEST, fixed[i], "--%s cannot be given beside --plan, which fixes it", fixed[i]);
+        snprintf(cli->problem.remedy, sizeof(cli->problem.remedy), "leave one of them out, or make a new plan");
+        return cli->problem.code;
+    }
+    return TN_OK;
+}
+
+static tn_status read_plan(struct cli *cli, tn_plan **out)
+{
+    char *text;
+    size_t length;
+    *out = NULL;
+    tn_status status = cli_read_file(cli, "plan", cli->values.plan, &text, &length);
+    if (status != TN_OK) return status;
+    status = tn_plan_parse(cli->package, text, length, out, cli->err);
+    free(text);
+    return status;
+}
+
+/* Accepts --plan for verbs that do not run it themselves: their options come from it. */
+static tn_status take_plan(struct cli *cli)
+{
+    tn_plan *plan;
+    size_t length;
+    tn_status status = read_plan(cli, &plan);
+    if (status == TN_OK) status = tn_plan_json(plan, &cli->plan_text, cli->err);
+    tn_plan_free(plan);
+    if (status != TN_OK) return status;
+    const char *text = tn_document_text(cli->plan_text, &length);
+    if (!cli_json_parse(&cli->plan_doc, text, length))
+        return cli_refuse(cli, TN_RUNTIME_FAILURE, "plan", "the plan's document cannot be read");
+    return TN_OK;
+}
+
+tn_status cli_check_plan(struct cli *cli)
+{
+    return cli->values.plan ? take_plan(cli) : TN_OK;
+}
+
+tn_status cli_open_package(struct cli *cli, bool limited)
+{
+    tn_package_options options = TN_INIT(tn_package_options);
+    tn_status status = cli->values.plan ? check_against_plan(cli) : TN_OK;
+    if (status == TN_OK) status = cli_open_runtime(cli, limited);
+    if (status != TN_OK) return status;
+    options.variant = cli->values.variant;
+    options.descriptive = cli->values.descriptive;
+    options.descriptive_count = cli->values.descriptive_count;
+    return tn_package_open(cli->runtime, cli->values.operands[0], &options, &cli->package, cli->err);
+}
+
+tn_status cli_make_plan(struct cli *cli, const char *task, tn_plan **out)
+{
+    tn_plan_options options;
+    if (cli->values.plan) return read_plan(cli, out);
+    tn_status status = cli_plan_options(cli, task, &options);
+    if (status != TN_OK) return status;
+    return tn_plan_new(cli->package, &options, out, cli->err);
+}
+
+/* A choice that the plan's author made; NULL when it was left to the defaults. */
+static const char *choice(const struct cli *cli, const char *name)
+{
+    const struct cli_json *option = cli_json_get(cli_json_get(cli->plan_doc.root, "options"), name);
+    bool asked = cli_json_text_is(cli_json_get(option, "origin"), "request");
+    const char *value = cli_json_text(cli_json_get(option, "value"));
+    return asked && *value ? value : NULL;
+}
+
+static void choices_of_plan(const struct cli *cli, tn_plan_options *out)
+{
+    uint64_t number;
+    const struct cli_json *options = cli_json_get(cli->plan_doc.root, "options");
+    out->task = cli_json_text(cli_json_path(options, "task.value"));
+    out->provider = choice(cli, "provider");
+    out->device = choice(cli, "device");
+    out->placement = choice(cli, "placement");
+    out->numeric = choice(cli, "numeric");
+    out->require_level = choice(cli, "require_level");
+    if (choice(cli, "threads") && cli_json_u64(cli_json_path(options, "threads.value"), &number))
+        out->threads = (unsigned)number;
+    if (!out->memory_limit && choice(cli, "memory_limit") &&
+        cli_json_u64(cli_json_path(options, "memory_limit.value"), &number))
+        out->memory_limit = number;
+}
+
+tn_status cli_plan_options(struct cli *cli, const char *task, tn_plan_options *out)
+{
+    const struct cli_values *v = &cli->values;
+    *out = TN_INIT(tn_plan_options);
+    out->task = task;
+    out->provider = v->provider;
+    out->device = v->device;
+    out->placement = v->placement;
+    out->numeric = v->numeric;
+    out->require_level = v->require_level;
+    out->threads = (unsigned)v->threads;
+    out->memory_limit = v->memory_limit;
+    if (!v->plan) return TN_OK;
+    tn_status status = take_plan(cli);
+    if (status == TN_OK) choices_of_plan(cli, out);
+    return status;
+}
+
+/* ---- documents ---- */
+
+int cli_print_document(struct cli *cli, tn_document *document, cli_view_fn view)
+{
+    size_t length;
+    const char *text = tn_document_text(document, &length);
+    int code = 0;
+    if (cli->values.json) {
+        cli_out_bytes(&cli->out, text, length);
+        if (length == 0 || text[length - 1] != '\n') cli_out_text(&cli->out, "\n");
+    } else {
+        struct cli_json_doc doc;
+        if (cli_json_parse(&doc, text, length)) {
+            view(&cli->view, doc.root);
+        } else {
+            cli_refuse(cli, TN_RUNTIME_FAILURE, "", "the library's document cannot be read: %s", doc.fault);
+            code = cli_fail_problem(cli);
+        }
+        cli_json_release(&doc);
+    }
+    tn_document_free(document);
+    return code;
+}

@@ -1,0 +1,372 @@
+/*
+ * embed: texts to vectors. Texts go through the library in chunks, so a corpus needs the memory of one chunk and not of
+ * all; a result does not depend on its company, so the chunks cannot be seen in the numbers. With --atomic everything
+ * is one request, because that is what atomic means.
+ *
+ * JSON and .npy rows are held until their chunk is done: dimensions, role and space are known from its account.
+ * People see each row as it comes.
+ */
+#include "app.h"
+#include "input.h"
+#include "memory.h"
+#include "npy.h"
+#include "view_embed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_ITEMS = 16384, POLL_MS = 50 };
+
+struct row {
+    tn_event event;
+    char *error; /* JSON; NULL: none */
+};
+
+struct embed {
+    struct cli *cli;
+    tn_session *session;
+    struct cli_input input;
+    struct cli_chunk chunk;
+    tn_string *texts;    /* of the items that have one */
+    size_t *item_of;     /* text -> item of the chunk */
+    struct row *rows;    /* per item */
+    size_t row_count, row_cap;
+    size_t emitted;      /* rows of this chunk that are out */
+    size_t base;         /* index of the chunk's first item */
+    struct cli_npy npy;
+    struct cli_progress progress;
+    struct cli_embed_totals totals;
+    struct cli_embed_page page; /* what people see */
+    tn_document *account_text;  /* of the first chunk */
+    struct cli_json_doc account;
+    bool header, data_begun;    /* of the JSON document */
+};
+
+/* ---- emitting ---- */
+
+static void write_member(struct cli_out *o, const char *name, const struct cli_json *value)
+{
+    cli_out_format(o, "\"%s\": ", name);
+    if (!value || value->type == CLI_JSON_NULL) {
+        cli_out_text(o, "null");
+    } else if (value->type == CLI_JSON_STRING) {
+        cli_out_json(o, value->text, value->length);
+    } else {
+        cli_out_text(o, cli_json_text(value));
+    }
+    cli_out_text(o, ",\n");
+}
+
+static void write_header(struct embed *e)
+{
+    struct cli_out *o = &e->cli->out;
+    const struct cli_json *account = e->account.root, *result = cli_json_get(account, "result");
+    if (e->header) return;
+    e->header = true;
+    cli_out_text(o, "{");
+    write_member(o, "task", cli_json_get(account, "task"));
+    write_member(o, "dimensions", cli_json_get(result, "dimensions"));
+    write_member(o, "normalized", cli_json_get(result, "normalized"));
+    write_member(o, "role", cli_json_get(result, "role"));
+    write_member(o, "space", cli_embed_space(account));
+    cli_out_text(o, "\"data\": [");
+}
+
+static void write_row(struct embed *e, size_t i)
+{
+    struct cli_out *o = &e->cli->out;
+    const struct cli_item *item = &e->chunk.items[i];
+    const struct row *row = &e->rows[i];
+    cli_out_text(o, e->data_begun ? ",\n{\"index\": " : "\n{\"index\": ");
+    e->data_begun = true;
+    cli_out_u64(o, e->base + i);
+    if (item->id_length) {
+        cli_out_text(o, ", \"id\": ");
+        cli_out_bytes(o, e->chunk.bytes + item->id_at, item->id_length);
+    }
+    if (row->error) {
+        cli_out_text(o, ", \"error\": ");
+        cli_out_text(o, row->error);
+        cli_out_text(o, "}");
+        return;
+    }
+    cli_out_text(o, ", \"embedding\": [");
+    for (size_t c = 0; c < row->event.dimensions; c++) {
+        if (c) cli_out_text(o, ",");
+        cli_out_f32(o, row->event.embedding[c]);
+    }
+    cli_out_text(o, "], \"tokens\": ");
+    cli_out_u64(o, row->event.tokens);
+    if (row->event.truncated) {
+        cli_out_text(o, ", \"tokens_total\": ");
+        cli_out_u64(o, row->event.tokens_total);
+    }
+    cli_out_text(o, row->event.truncated ? ", \"truncated\": true}" : ", \"truncated\": false}");
+}
+
+static tn_status emit(struct embed *e, size_t i)
+{
+    const struct row *row = &e->rows[i];
+    const struct cli_item *item = &e->chunk.items[i];
+    cli_embed_count(&e->totals, &row->event, row->error != NULL);
+    if (e->cli->values.json) {
+        write_row(e, i);
+    } else {
+        struct cli_embed_line line = {.index = e->base + i, .event = &row->event, .error = row->error,
+                                      .id = e->chunk.bytes + item->id_at, .id_length = item->id_length,
+                                      .text = e->chunk.bytes + item->at, .text_length = item->length};
+        cli_embed_page_line(&e->page, &line);
+    }
+    if (!e->cli->values.npy) return TN_OK;
+    return cli_npy_row(&e->npy, row->error ? NULL : row->event.embedding,
+                       row->error ? e->totals.dimensions : row->event.dimensions);
+}
+
+/* Emits rows [emitted, end). A standard output that is gone ends the work. */
+static tn_status emit_until(struct embed *e, size_t end)
+{
+    tn_status status = TN_OK;
+    while (status == TN_OK && e->emitted < end) status = emit(e, e->emitted++);
+    if (status == TN_OK && e->cli->out.failure) status = TN_RUNTIME_FAILURE;
+    return status;
+}
+
+/* ---- one chunk ---- */
+
+static char *fault_json(struct embed *e, const struct cli_item *item)
+{
+    cli_refuse(e->cli, TN_INVALID_REQUEST, "file", "%s", item->fault);
+    snprintf(e->cli->problem.expected, sizeof(e->cli->problem.expected), "a JSON string or {\"id\", \"text\"}");
+    char *json = cli_error_json(e->cli, TN_INVALID_REQUEST);
+    memset(&e->cli->problem, 0, sizeof(e->cli->problem));
+    return json;
+}
+
+/* Room for the chunk's items; rows of items without a text are final already. */
+static size_t prepare(struct embed *e)
+{
+    size_t count = e->chunk.count, texts = 0;
+    if (count > e->row_cap || !e->rows) {
+        e->row_cap = count;
+        e->rows = cli_realloc(e->rows, cli_product(count, sizeof(*e->rows)));
+        e->texts = cli_realloc(e->texts, cli_product(count, sizeof(*e->texts)));
+        e->item_of = cli_realloc(e->item_of, cli_product(count, sizeof(*e->item_of)));
+    }
+    e->emitted = 0;
+    e->row_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const struct cli_item *item = &e->chunk.items[i];
+        e->rows[i] = (struct row){.error = item->fault ? fault_json(e, item) : NULL};
+        if (item->fault) continue;
+        e->item_of[texts] = i;
+        e->texts[texts++] = (tn_string){e->chunk.bytes ? e->chunk.bytes + item->at : "", item->length};
+    }
+    return texts;
+}
+
+static void forget_rows(struct embed *e)
+{
+    for (size_t i = 0; i < e->row_count; i++) free(e->rows[i].error);
+    e->base += e->row_count;
+    e->row_count = 0;
+}
+
+static tn_tristate tristate(const char *text)
+{
+    if (!text || strcmp(text, "auto") == 0) return TN_AUTO;
+    return strcmp(text, "yes") == 0 ? TN_YES : TN_NO;
+}
+
+static void fill_request(struct embed *e, size_t texts, tn_embed_request *request)
+{
+    const struct cli_values *v = &e->cli->values;
+    *request = TN_INIT(tn_embed_request);
+    request->texts = e->texts;
+    request->count = texts;
+    request->role = v->role;
+    request->normalize = tristate(v->normalize);
+    request->truncate = tristate(v->truncate);
+    request->dimensions = (unsigned)v->dimensions;
+    request->batch = (unsigned)v->batch;
+    request->atomic = v->atomic;
+    request->timeout_ms = cli_remaining_ms(e->cli);
+}
+
+/* Whether rows may be shown before the outcome is known. */
+static bool shows_at_once(const struct embed *e)
+{
+    return !e->cli->values.json && !e->cli->values.npy && !e->cli->values.atomic;
+}
+
+static tn_status on_item(struct embed *e, const tn_event *event, size_t texts)
+{
+    if (event->index >= texts) return cli_refuse(e->cli, TN_RUNTIME_FAILURE, "", "an event for a text that was not sent");
+    size_t i = e->item_of[event->index];
+    e->rows[i].event = *event;
+    if (event->status != TN_OK) e->rows[i].error = cli_error_json(e->cli, event->status);
+    uint64_t whole = e->input.fd < 0 ? e->cli->values.operand_count - 1 : 0;
+    cli_progress_update(&e->progress, e->base + i + 1, whole);
+    if (!shows_at_once(e)) return TN_OK;
+    cli_progress_end(&e->progress);
+    tn_status status = emit_until(e, i + 1);
+    if (e->page.live) cli_out_flush(&e->cli->out);
+    return status;
+}
+
+/* Pulls events to the end. Items of a request that fails as a whole are dropped with it. */
+static tn_status follow(struct embed *e, tn_execution *x, size_t texts)
+{
+    bool told = false;
+    for (;;) {
+        tn_event event;
+        memset(&event, 0, sizeof(event));
+        tn_status status = tn_execution_next(x, POLL_MS, &event, e->cli->err);
+        if (status != TN_OK) return status;
+        if (event.kind == TN_EVENT_TERMINAL) return event.status;
+        if (event.kind == TN_EVENT_ITEM) status = on_item(e, &event, texts);
+        if (status != TN_OK) return status;
+        if (cli_signal() != 0 && !told) tn_execution_cancel(x);
+        told = cli_signal() != 0;
+    }
+}
+
+static tn_status take_account(struct embed *e, tn_execution *x)
+{
+    size_t length;
+    if (e->account_text) return TN_OK;
+    tn_status status = tn_execution_account(x, &e->account_text, e->cli->err);
+    if (status != TN_OK) return status;
+    const char *text = tn_document_text(e->account_text, &length);
+    if (!cli_json_parse(&e->account, text, length))
+        return cli_refuse(e->cli, TN_RUNTIME_FAILURE, "", "the account cannot be read: %s", e->account.fault);
+    uint64_t dimensions = 0;
+    if (cli_json_u64(cli_json_path(e->account.root, "result.dimensions"), &dimensions)) e->totals.dimensions = dimensions;
+    return TN_OK;
+}
+
+static tn_status run_chunk(struct embed *e)
+{
+    tn_embed_request request;
+    tn_execution *x = NULL;
+    size_t texts = prepare(e);
+    fill_request(e, texts, &request);
+    if (e->cli->values.atomic && texts < e->chunk.count) {
+        size_t i = 0;
+        while (!e->chunk.items[i].fault) i++;
+        return cli_refuse(e->cli, TN_INVALID_REQUEST, "file", "%s", e->chunk.items[i].fault);
+    }
+    tn_status status = tn_embed_start(e->session, &request, &x, e->cli->err);
+    if (status == TN_OK) status = follow(e, x, texts);
+    if (status == TN_OK) status = take_account(e, x);
+    cli_progress_end(&e->progress);
+    if (status == TN_OK && e->cli->values.json) write_header(e);
+    if (status == TN_OK) status = emit_until(e, e->chunk.count);
+    tn_execution_free(x);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static void on_load(void *user, uint64_t done, uint64_t total)
+{
+    cli_progress_update(user, done, total);
+}
+
+static tn_status load(struct embed *e)
+{
+    tn_load_options options = TN_INIT(tn_load_options);
+    tn_plan *plan = NULL;
+    tn_status status = cli_make_plan(e->cli, "embedding.dense", &plan);
+    if (status != TN_OK) return status;
+    cli_progress_begin(&e->progress, e->cli, "loading", true);
+    options.cancel = e->cli->cancel;
+    options.timeout_ms = cli_remaining_ms(e->cli);
+    options.progress = on_load;
+    options.progress_user = &e->progress;
+    status = tn_session_load(plan, &options, &e->session, e->cli->err);
+    cli_progress_end(&e->progress);
+    tn_plan_free(plan);
+    return status;
+}
+
+/* Chunk after chunk; a request for nothing is still one request, which says what space it would be in. */
+static tn_status run(struct embed *e)
+{
+    size_t most = e->cli->values.atomic ? SIZE_MAX : CHUNK_ITEMS;
+    bool again = true;
+    tn_status status = load(e);
+    cli_progress_begin(&e->progress, e->cli, "embedding", false);
+    while (status == TN_OK && again) {
+        status = cli_input_next(&e->input, &e->chunk, most);
+        again = e->chunk.count > 0;
+        if (status == TN_OK && (again || !e->account_text)) status = run_chunk(e);
+        forget_rows(e);
+    }
+    cli_progress_end(&e->progress);
+    return status;
+}
+
+/* The JSON document ends as one, also when the work did not. */
+static int finish_json(struct embed *e, tn_status status)
+{
+    struct cli_out *o = &e->cli->out;
+    int code = e->totals.failed ? CLI_EXIT_SOME_FAILED : 0;
+    if (!e->header) return cli_fail_any(e->cli, status);
+    cli_out_text(o, e->data_begun ? "\n],\n" : "],\n");
+    if (status != TN_OK) {
+        if (status == TN_CANCELLED && cli_signal() != 0) status = cli_stopped(e->cli);
+        char *error = cli_error_json(e->cli, status);
+        cli_out_text(o, "\"error\": ");
+        cli_out_text(o, error);
+        cli_out_text(o, ",\n");
+        free(error);
+        code = tn_status_exit_code(status);
+    }
+    cli_out_text(o, "\"account\": ");
+    cli_out_text(o, tn_document_text(e->account_text, NULL));
+    cli_out_text(o, "}\n");
+    return code;
+}
+
+static int finish(struct embed *e, tn_status status)
+{
+    if (e->npy.columns == 0) e->npy.columns = e->totals.dimensions;
+    if (status == TN_OK && e->cli->values.npy) status = cli_npy_finish(&e->npy);
+    if (e->cli->out.failure) return CLI_EXIT_FAILED; /* told by cli_end */
+    if (e->cli->values.json) return finish_json(e, status);
+    if (status != TN_OK) return cli_fail_any(e->cli, status);
+    cli_embed_page_end(&e->page, &e->totals, e->account.root);
+    return e->totals.failed ? CLI_EXIT_SOME_FAILED : 0;
+}
+
+static void release(struct embed *e)
+{
+    cli_npy_close(&e->npy);
+    cli_input_close(&e->input);
+    cli_chunk_release(&e->chunk);
+    cli_embed_page_release(&e->page);
+    cli_json_release(&e->account);
+    tn_document_free(e->account_text);
+    tn_session_free(e->session);
+    free(e->rows);
+    free(e->texts);
+    free(e->item_of);
+}
+
+int cli_embed(struct cli *cli)
+{
+    struct embed e = {.cli = cli, .input = {.fd = -1}};
+    const char *npy = cli->values.npy;
+    tn_status status = cli_input_open(&e.input, cli);
+    if (status == TN_OK && npy && strcmp(npy, "-") == 0 && cli->values.json)
+        status = cli_refuse(cli, TN_INVALID_REQUEST, "npy", "--npy - and --json both want standard output");
+    if (status == TN_OK) status = cli_open_package(cli, true);
+    if (status == TN_OK) status = cli_watch_signals(cli);
+    if (status == TN_OK && npy) status = cli_npy_open(&e.npy, cli, npy);
+    cli_embed_page_begin(&e.page, cli);
+    if (status == TN_OK) status = run(&e);
+    int code = finish(&e, status);
+    release(&e);
+    return code;
+}

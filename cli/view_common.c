@@ -1,0 +1,51 @@
+/* Parts of pages that several documents share. */
+#include "views.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_place(struct cli_view *v, const struct cli_json *where)
+{
+    for (const struct cli_json *m = cli_json_first(where); m; m = m->next) cli_view_field(v, m->key, cli_json_text(m));
+}
+
+static void one_finding(struct cli_view *v, const struct cli_json *f)
+{
+    const struct cli_json *dropped = cli_json_get(f, "dropped");
+    if (dropped) {
+        cli_view_fieldf(v, "more", "%s further findings", cli_json_text(dropped));
+        return;
+    }
+    cli_view_fieldf(v, cli_json_text(cli_json_get(f, "severity")), "%s: %s", cli_json_text(cli_json_get(f, "code")),
+                    cli_json_text(cli_json_get(f, "message")));
+    add_place(v, cli_json_get(f, "where"));
+    cli_view_field(v, "found", cli_json_text(cli_json_get(f, "found")));
+    cli_view_field(v, "expected", cli_json_text(cli_json_get(f, "expected")));
+    cli_view_field(v, "remedy", cli_json_text(cli_json_get(f, "remedy")));
+}
+
+void cli_view_findings(struct cli_view *v, const char *heading, const struct cli_json *findings)
+{
+    if (cli_json_count(findings) == 0) return;
+    cli_view_heading(v, heading);
+    for (const struct cli_json *f = findings->first; f; f = f->next) {
+        if (f != findings->first) cli_out_text(v->out, "\n");
+        one_finding(v, f);
+    }
+}
+
+void cli_view_members(struct cli_view *v, const struct cli_json *object)
+{
+    for (const struct cli_json *m = cli_json_first(object); m; m = m->next) {
+        char *text = cli_json_line(m);
+        cli_view_field(v, m->key ? m->key : "", text);
+        free(text);
+    }
+}
+
+void cli_view_size(struct cli_view *v, const char *label, const struct cli_json *bytes)
+{
+    uint64_t n;
+    char text[32];
+    if (cli_json_u64(bytes, &n)) cli_view_fieldf(v, label, "%s (%s bytes)", cli_size_text(text, n), cli_json_text(bytes));
+}

@@ -1,0 +1,141 @@
+/* Pages of check and plan. */
+#include "memory.h"
+#include "views.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text(const struct cli_json *root, const char *path)
+{
+    return cli_json_text(cli_json_path(root, path));
+}
+
+static void options(struct cli_view *v, const struct cli_json *object)
+{
+    struct cli_table t;
+    if (!object) return;
+    cli_view_heading(v, "options");
+    cli_table_begin(&t, "lll");
+    cli_table_cell(&t, "option");
+    cli_table_cell(&t, "origin");
+    cli_table_cell(&t, "value");
+    for (const struct cli_json *m = object->first; m; m = m->next) {
+        char *value = cli_json_line(cli_json_get(m, "value"));
+        bool none = !*value || (strcmp(m->key, "memory_limit") == 0 && strcmp(value, "0") == 0);
+        cli_table_cell(&t, m->key);
+        cli_table_cell(&t, text(m, "origin"));
+        cli_table_cell(&t, none ? "none" : value);
+        free(value);
+    }
+    cli_table_print(&t, v);
+}
+
+static void memory(struct cli_view *v, const struct cli_json *m)
+{
+    if (!m) return;
+    cli_view_heading(v, "memory, from headers alone");
+    cli_view_size(v, "weights", cli_json_get(m, "weights_bytes"));
+    cli_view_size(v, "workspace", cli_json_get(m, "workspace_bytes"));
+    cli_view_size(v, "tokenizer", cli_json_get(m, "tokenizer_bytes"));
+    cli_view_size(v, "session", cli_json_get(m, "session_bytes"));
+    cli_view_size(v, "resident", cli_json_get(m, "resident_bytes"));
+    cli_view_size(v, "peak", cli_json_get(m, "peak_bytes"));
+    cli_view_size(v, "limit", cli_json_get(m, "limit_bytes"));
+    double uncertainty = cli_json_double(cli_json_get(m, "uncertainty"), 0);
+    if (uncertainty > 0) cli_view_fieldf(v, "uncertainty", "%.0f %%", uncertainty * 100);
+}
+
+/* ---- check ---- */
+
+static void provider(struct cli_view *v, const struct cli_json *row)
+{
+    char heading[128], size[32];
+    uint64_t peak;
+    snprintf(heading, sizeof(heading), "provider %s: %s", text(row, "name"), text(row, "decision"));
+    cli_view_heading(v, heading);
+    cli_view_field(v, "version", text(row, "version"));
+    if (!cli_json_true(cli_json_get(row, "present"))) cli_view_field(v, "present", "no");
+    if (!cli_json_true(cli_json_get(row, "requested"))) cli_view_field(v, "requested", "no");
+    cli_view_field(v, "evidence", text(row, "evidence_level"));
+    if (cli_json_u64(cli_json_path(row, "memory.peak_bytes"), &peak))
+        cli_view_fieldf(v, "memory", "%s at its peak", cli_size_text(size, peak));
+    cli_view_findings(v, "because", cli_json_get(row, "findings"));
+}
+
+void cli_view_assessment(struct cli_view *v, const struct cli_json *root)
+{
+    char heading[256];
+    snprintf(heading, sizeof(heading), "%s: %s", text(root, "task"), text(root, "decision"));
+    cli_view_heading(v, heading);
+    cli_view_field(v, "contract", text(root, "contract"));
+    cli_view_field(v, "dialect", text(root, "package.dialect"));
+    cli_view_field(v, "manifest", text(root, "package.manifest"));
+    cli_view_findings(v, "for every provider", cli_json_get(root, "findings"));
+    for (const struct cli_json *p = cli_json_first(cli_json_get(root, "providers")); p; p = p->next) provider(v, p);
+}
+
+/* ---- plan ---- */
+
+static void chain(struct cli_view *v, const struct cli_json *recipe)
+{
+    for (const struct cli_json *m = cli_json_first(cli_json_get(recipe, "modules")); m; m = m->next) {
+        bool first = m == cli_json_get(recipe, "modules")->first;
+        cli_view_fieldf(v, first ? "modules" : "", "%s %s, in the %s", text(m, "index"), text(m, "kind"), text(m, "runs_in"));
+    }
+    for (const struct cli_json *p = cli_json_first(cli_json_get(recipe, "prompts")); p; p = p->next)
+        cli_view_fieldf(v, p == cli_json_get(recipe, "prompts")->first ? "prompts" : "", "%s: \"%s\"", p->key, cli_json_text(p));
+    cli_view_field(v, "prompt used", text(recipe, "default_prompt"));
+    cli_view_fieldf(v, "longest text", "%s tokens, longer ones lose their %s end", text(recipe, "max_tokens"),
+                    text(recipe, "truncation_side"));
+}
+
+static void audit(struct cli_view *v, const struct cli_json *object)
+{
+    char line[512];
+    size_t used = 0;
+    for (const struct cli_json *m = cli_json_first(object); m; m = m->next) {
+        bool list = m->type == CLI_JSON_ARRAY;
+        if (strcmp(m->key, "prefix") == 0 || (list && m->count == 0) || used >= sizeof(line)) continue;
+        int n = list ? snprintf(line + used, sizeof(line) - used, "%s%zu %s", used ? ", " : "", m->count, m->key)
+                     : snprintf(line + used, sizeof(line) - used, "%s%s %s", used ? ", " : "", cli_json_text(m), m->key);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    if (used) cli_view_field(v, "tensors", line);
+}
+
+static void exclusions(struct cli_view *v, const struct cli_json *list)
+{
+    for (const struct cli_json *e = cli_json_first(list); e; e = e->next) {
+        char heading[128];
+        snprintf(heading, sizeof(heading), "not provider %s: %s", text(e, "provider"), text(e, "decision"));
+        cli_view_findings(v, heading, cli_json_get(e, "findings"));
+    }
+}
+
+void cli_view_plan(struct cli_view *v, const struct cli_json *root)
+{
+    const struct cli_json *recipe = cli_json_get(root, "recipe");
+    char heading[128];
+    snprintf(heading, sizeof(heading), "plan %.16s", text(root, "id"));
+    cli_view_heading(v, heading);
+    cli_view_fieldf(v, "task", "%s (%s)", text(root, "task"), text(root, "contract"));
+    cli_view_fieldf(v, "package", "%s, variant %s", text(root, "package.dialect"), text(root, "package.variant"));
+    cli_view_field(v, "manifest", text(root, "package.manifest"));
+    cli_view_fieldf(v, "provider", "%s %s of tenon %s on %s", text(root, "provider.name"), text(root, "provider.version"),
+                    text(root, "build.version"), text(root, "machine.isa_class"));
+    cli_view_fieldf(v, "family", "%s %s", text(root, "family"), text(root, "family_version"));
+    cli_view_fieldf(v, "numeric", "compute %s, accumulate %s, weights stored as %s", text(root, "numeric.compute"),
+                    text(root, "numeric.accumulate"), text(root, "numeric.stored"));
+    cli_view_fieldf(v, "placement", "%s, %s", text(root, "placement.device"), text(root, "placement.policy"));
+    audit(v, cli_json_get(root, "audit"));
+    cli_view_fieldf(v, "recipe", "%s %s", text(recipe, "name"), text(recipe, "version"));
+    chain(v, recipe);
+    cli_view_fieldf(v, "batch", "up to %s rows of %s sequences", text(root, "batch.rows"), text(root, "batch.sequences"));
+    cli_view_field(v, "evidence", text(root, "evidence_level"));
+    cli_view_field(v, "note", text(root, "note"));
+    options(v, cli_json_get(root, "options"));
+    memory(v, cli_json_get(root, "memory"));
+    cli_view_findings(v, "findings", cli_json_get(root, "findings"));
+    exclusions(v, cli_json_get(root, "exclusions"));
+}

@@ -1,0 +1,79 @@
+/* Pages of qualify and records. */
+#include "memory.h"
+#include "views.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text(const struct cli_json *root, const char *path)
+{
+    return cli_json_text(cli_json_path(root, path));
+}
+
+static void check(struct cli_table *t, const struct cli_json *c)
+{
+    char *measured = cli_json_count(cli_json_get(c, "measured")) ? cli_json_line(cli_json_get(c, "measured")) : NULL;
+    const char *detail = text(c, "detail");
+    cli_table_cell(t, text(c, "outcome"));
+    cli_table_cell(t, text(c, "id"));
+    cli_table_cellf(t, "%s%s%s%s%s", text(c, "what"), measured ? " " : "", measured ? measured : "", *detail ? "; " : "", detail);
+    free(measured);
+}
+
+void cli_view_record(struct cli_view *v, const struct cli_json *root)
+{
+    struct cli_table t;
+    char heading[128];
+    snprintf(heading, sizeof(heading), "record %s", text(root, "id"));
+    cli_view_heading(v, heading);
+    cli_view_fieldf(v, "level", "%s%s", text(root, "level"),
+                    cli_json_true(cli_json_get(root, "passed")) ? "" : ", with failures");
+    cli_view_field(v, "made", text(root, "created"));
+    cli_view_fieldf(v, "task", "%s, suite %s", text(root, "task"), text(root, "suite"));
+    cli_view_fieldf(v, "package", "%s (%s, variant %s)", text(root, "package.name"), text(root, "package.dialect"),
+                    text(root, "package.variant"));
+    cli_view_field(v, "manifest", text(root, "package.manifest"));
+    cli_view_field(v, "weights", text(root, "package.weights"));
+    cli_view_field(v, "space", text(root, "package.space"));
+    cli_view_fieldf(v, "ran as", "%s %s, family %s, %s, on %s", text(root, "provider.name"),
+                    text(root, "provider.version"), text(root, "family"), text(root, "numeric.compute"),
+                    text(root, "device.isa_class"));
+    if (cli_json_is(cli_json_get(root, "golden"), CLI_JSON_OBJECT))
+        cli_view_fieldf(v, "golden", "%s, %s cases", text(root, "golden.file"), text(root, "golden.cases"));
+    cli_view_heading(v, "checks");
+    cli_table_begin(&t, "lll");
+    cli_table_cell(&t, "outcome");
+    cli_table_cell(&t, "check");
+    cli_table_cell(&t, "what must hold, and what was measured");
+    for (const struct cli_json *c = cli_json_first(cli_json_get(root, "checks")); c; c = c->next) check(&t, c);
+    cli_table_print(&t, v);
+    const struct cli_json *exclusions = cli_json_get(root, "exclusions");
+    if (cli_json_count(exclusions)) cli_view_heading(v, "not covered");
+    for (const struct cli_json *e = cli_json_first(exclusions); e; e = e->next) {
+        char *clean = cli_safe_copy(cli_json_text(e), e->length);
+        cli_view_text(v, 2, clean);
+        free(clean);
+    }
+}
+
+void cli_view_records(struct cli_view *v, const struct cli_json *root)
+{
+    const struct cli_json *list = cli_json_is(root, CLI_JSON_ARRAY) ? root : cli_json_get(root, "records");
+    static const char *const columns[] = {"id", "created", "level", "task", "failures", "package"};
+    struct cli_table t;
+    if (cli_json_count(list) == 0) {
+        cli_out_text(v->out, "no records yet; `tenon qualify` makes them\n");
+        return;
+    }
+    cli_table_begin(&t, "llllrl");
+    for (size_t c = 0; c < 6; c++) cli_table_cell(&t, columns[c]);
+    for (const struct cli_json *r = list->first; r; r = r->next) {
+        for (size_t c = 0; c < 6; c++) {
+            char *value = cli_json_line(cli_json_get(r, columns[c]));
+            cli_table_cell(&t, value);
+            free(value);
+        }
+    }
+    cli_table_print(&t, v);
+}
