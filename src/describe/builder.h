@@ -114,9 +114,9 @@ struct tn_component *tn_describe_encoder(struct tn_builder *b, struct tn_str fol
                                          struct tn_str *tokenizer_class);
 /*
  * The variant to use, by the caller's id or because nothing else executable is in the folder; NULL after a finding. One
- * that no provider reads comes back all the same, with a blocker.
+ * that no provider reads comes back all the same, with a blocker; so does one of another folder when `strict`.
  */
-const struct tn_variant *tn_describe_variant(struct tn_builder *b, struct tn_str folder);
+const struct tn_variant *tn_describe_variant(struct tn_builder *b, struct tn_str folder, bool strict);
 /* What a package is judged by before its convention is known: the caller's variant, else an executable one, else the
  * first. No finding; NULL when there is none. */
 const struct tn_variant *tn_describe_candidate(const struct tn_builder *b);
@@ -154,6 +154,8 @@ struct tn_tokenizer_reader {
     struct tn_json_doc file, config, map; /* tokenizer.json, tokenizer_config.json, special_tokens_map.json */
     struct tn_tokenizer_facts *facts;
 };
+/* Whether special_tokens_map.json overrides tokenizer_config.json: the older way of saving. */
+bool tn_tokenizer_map_counts(const struct tn_tokenizer_reader *r);
 /* Compares tokenizer.json with what the class would build and with the other documents; decides the source. */
 void tn_tokenizer_compare(struct tn_tokenizer_reader *r);
 

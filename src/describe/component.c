@@ -166,7 +166,15 @@ static const struct tn_variant *only_in_folder(const struct tn_inventory *inv, s
     return found;
 }
 
-const struct tn_variant *tn_describe_variant(struct tn_builder *b, struct tn_str folder)
+static void refuse_folder(struct tn_builder *b, const struct tn_variant *variant, struct tn_str folder)
+{
+    struct tn_finding *f = tn_blocker(b, TN_ARTIFACT_MISSING, "the variant does not belong to the encoder's folder");
+    tn_at_element(f, TN_ELEMENT_OPTION, TN_STR("variant"));
+    tn_found(f, "%.*s in \"%.*s\"", TN_FMT_ARG(variant->id), TN_FMT_ARG(variant->folder));
+    tn_expected(f, "weights in \"%.*s\"", TN_FMT_ARG(folder));
+}
+
+const struct tn_variant *tn_describe_variant(struct tn_builder *b, struct tn_str folder, bool strict)
 {
     const struct tn_variant *chosen = NULL;
     if (b->failed != TN_OK) return NULL;
@@ -179,5 +187,6 @@ const struct tn_variant *tn_describe_variant(struct tn_builder *b, struct tn_str
         return NULL;
     }
     if (!chosen->executable) tn_refuse_container(b, chosen);
+    else if (strict && !tn_str_eq(chosen->folder, folder)) refuse_folder(b, chosen, folder);
     return chosen;
 }

@@ -17,7 +17,7 @@ static void refuse_unknown(struct tn_builder *b)
     struct tn_finding *f;
     if (b->options->variant || b->inv->variant_count == 0) {
         /* A variant that is not there, or no weights at all: the choice has the words for it. */
-        (void)tn_describe_variant(b, TN_STR(""));
+        (void)tn_describe_variant(b, TN_STR(""), false);
         return;
     }
     f = tn_blocker(b, TN_UNKNOWN_DIALECT, "nothing says what the weights are: the package follows no known convention");

@@ -107,6 +107,8 @@ struct tn_tokenizer_facts {
     struct tn_str padding_side, truncation_side; /* "right" / "left" */
     bool model_max_length_set;      /* false: absent or "not a size" (1e30 and the like) */
     uint64_t model_max_length;
+    bool truncation_set;            /* tokenizer.json states a truncation, which the reference replaces on every call */
+    uint64_t truncation_max_length;
 };
 
 struct tn_description {

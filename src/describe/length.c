@@ -3,7 +3,7 @@
  * model_max_length; else the smaller of model_max_length and max_position_embeddings counts. Ours adds one thing: a
  * number beyond the position table, which would end in an out-of-range read there, is cut to the table, with a warning.
  *
- * Rows of the table that belong to no position are the family's matter; here a table of n rows has n positions.
+ * A truncation that tokenizer.json states never counts: the library sets its own on every call.
  */
 #include "describe/builder.h"
 
@@ -21,39 +21,52 @@ struct statement {
 static void warn_beyond(struct tn_builder *b, const struct statement *chosen, const struct statement *table)
 {
     struct tn_finding *f = tn_warning(b, TN_UNSUPPORTED_CONFIG,
-                                      "%s in %.*s is more than max_position_embeddings in %.*s, which is used",
+                                      "%s in %.*s is more than the position table of %.*s holds, which is used",
                                       chosen->pointer + 1, TN_FMT_ARG(chosen->file), TN_FMT_ARG(table->file));
     tn_at_pointer(f, chosen->file, tn_str_of(chosen->pointer));
     tn_found(f, "%llu", (unsigned long long)chosen->value);
-    tn_expected(f, "at most %llu", (unsigned long long)table->value);
+    tn_expected(f, "at most %llu, by max_position_embeddings", (unsigned long long)table->value);
 }
 
-static void warn_differs(struct tn_builder *b, const struct statement *module, const struct statement *tokenizer)
+static void note_replaced(struct tn_builder *b, const struct statement *used, const struct statement *other)
 {
-    struct tn_finding *f = tn_note(b, TN_UNSUPPORTED_CONFIG,
-                                   "%s in %.*s replaces model_max_length in %.*s", module->pointer + 1,
-                                   TN_FMT_ARG(module->file), TN_FMT_ARG(tokenizer->file));
-    tn_at_pointer(f, tokenizer->file, tn_str_of(tokenizer->pointer));
-    tn_found(f, "%llu", (unsigned long long)tokenizer->value);
-    tn_expected(f, "%llu is used", (unsigned long long)module->value);
+    if (!used->set || !other->set || used->value == other->value) return;
+    struct tn_finding *f = tn_note(b, TN_UNSUPPORTED_CONFIG, "%s in %.*s is replaced by %s in %.*s", other->pointer + 1,
+                                   TN_FMT_ARG(other->file), used->pointer + 1, TN_FMT_ARG(used->file));
+    tn_at_pointer(f, other->file, tn_str_of(other->pointer));
+    tn_found(f, "%llu", (unsigned long long)other->value);
+    tn_expected(f, "%llu is used", (unsigned long long)used->value);
+}
+
+/* Positions that the table of the encoder has; not set without one. */
+static struct statement table_of(struct tn_builder *b, const struct tn_component *c)
+{
+    struct statement table = {.pointer = "/max_position_embeddings"};
+    if (!c) return table;
+    const struct tn_value *rows = tn_component_value(c, "max_position_embeddings");
+    table.file = tn_builder_join(b, c->folder, "config.json");
+    table.set = rows->present && rows->u > c->schema->reserved_positions;
+    table.value = table.set ? rows->u - c->schema->reserved_positions : 0;
+    return table;
 }
 
 void tn_describe_length(struct tn_builder *b, const struct tn_length_sources *sources)
 {
     const struct tn_tokenizer_facts *t = &b->d->tokenizer;
-    const struct tn_value *rows = sources->component ? tn_component_value(sources->component, "max_position_embeddings") : NULL;
     struct statement module = {sources->module_set, sources->module, sources->module_file, "/max_seq_length"};
     struct statement tokenizer = {t->model_max_length_set, t->model_max_length, t->tokenizer_config, "/model_max_length"};
-    struct statement table = {rows && rows->present, rows ? rows->u : 0, TN_STR(""), "/max_position_embeddings"};
+    struct statement file = {t->truncation_set, t->truncation_max_length, t->tokenizer_json, "/truncation/max_length"};
+    struct statement table = table_of(b, sources->component);
     struct statement *chosen = module.set ? &module : tokenizer.set ? &tokenizer : &table;
     if (b->failed != TN_OK || !chosen->set) return;
-    if (sources->component) table.file = tn_builder_join(b, sources->component->folder, "config.json");
-    if (module.set && tokenizer.set && module.value != tokenizer.value) warn_differs(b, &module, &tokenizer);
+    if (chosen == &module) note_replaced(b, chosen, &tokenizer);
     if (table.set && table.value < chosen->value) {
-        /* The library itself takes the smaller one silently when the module says nothing. */
+        /* Where the module says nothing the library takes the smaller one itself. */
         if (chosen == &module) warn_beyond(b, chosen, &table);
+        else note_replaced(b, &table, chosen);
         chosen = &table;
     }
+    note_replaced(b, chosen, &file);
     char text[32];
     int n = snprintf(text, sizeof(text), "%llu", (unsigned long long)chosen->value);
     b->d->max_seq_length = chosen->value;

@@ -101,7 +101,7 @@ void tn_read_transformer_module(const struct tn_module_source *m)
     }
     chain->state = TN_CHAIN_TOKENS;
     bool lower = read_own_config(m);
-    b->d->variant = tn_describe_variant(b, m->path);
+    b->d->variant = tn_describe_variant(b, m->path, true);
     struct tn_tokenizer_hints hints = {.folder = m->path, .module_lower_case = lower};
     hints.component = tn_describe_encoder(b, m->path, b->d->variant, &hints.config_class);
     tn_describe_tokenizer(b, &hints);

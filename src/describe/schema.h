@@ -56,6 +56,7 @@ struct tn_schema {
     const char *const *architectures; /* class names of /architectures that this schema covers, NULL-terminated */
     const struct tn_schema_field *fields;
     size_t field_count;
+    uint64_t reserved_positions; /* rows of the position table that belong to no position, e.g. padding index + 1 */
     const char *tokenizer_class; /* the class that AutoTokenizer takes when no file names one; NULL: no tokenizer */
 };
 

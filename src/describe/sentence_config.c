@@ -12,7 +12,7 @@
 #define RULE "st.config/1"
 
 static const struct tn_schema_field fields[] = {
-    TN_ROW_CHOICE("/model_type", "model_type", "\"SentenceTransformer\"", "\"SentenceTransformer\""),
+    {"/model_type", "model_type", TN_FIELD_UNDERSTOOD, TN_TYPE_STRING, "\"SentenceTransformer\"", NULL, 0, 0},
     {"/similarity_fn_name", "similarity_fn_name", TN_FIELD_UNDERSTOOD, TN_TYPE_STRING, "null",
      "\"cosine\" | \"dot\" | \"euclidean\" | \"manhattan\" | null", 0, 0},
     {"/truncate_dim", "truncate_dim", TN_FIELD_UNDERSTOOD, TN_TYPE_UINT, "null", "null", 1, 1048576},
@@ -87,14 +87,34 @@ static void list_names(const struct tn_description *d, struct tn_finding *f)
     tn_expected(f, "one of %.*s", (int)n, text);
 }
 
-static void check_default(struct tn_builder *b, struct tn_json root)
+static void check_default(struct tn_builder *b, struct tn_json root, const struct tn_value *name)
 {
     struct tn_description *d = b->d;
-    if (d->default_prompt.n == 0 || tn_description_prompt(d, d->default_prompt)) return;
+    d->default_prompt = name->present ? name->s : TN_STR("");
+    if (!name->present || tn_description_prompt(d, name->s)) return;
     struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "default_prompt_name in " FILE_NAME " names no prompt");
     tn_at_json_member(f, root, "default_prompt_name");
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(d->default_prompt));
     list_names(d, f);
+}
+
+/* ---- which kind of model --------------------------------------------------------------------------------------- */
+
+static void check_model_type(struct tn_builder *b, struct tn_json root, const struct tn_value *type)
+{
+    static const struct {
+        const char *type, *task;
+    } others[] = {
+        {"CrossEncoder", "rerank"}, {"SparseEncoder", "embedding.sparse"}, {"MultiVectorEncoder", "embedding.multi"}};
+    if (!type->present || tn_str_is(type->s, "SentenceTransformer")) return;
+    const char *task = NULL;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (tn_str_is(type->s, others[i].type)) task = others[i].task;
+    struct tn_finding *f = task ? tn_blocker(b, TN_UNSUPPORTED_TASK, "the package was saved for the task %s", task)
+                                : tn_blocker(b, TN_UNSUPPORTED_CONFIG, "model_type in " FILE_NAME " is not known");
+    tn_at_json_member(f, root, "model_type");
+    tn_found(f, "\"%.*s\"", TN_FMT_ARG(type->s));
+    tn_expected(f, "\"SentenceTransformer\"");
 }
 
 /* ---- the document ----------------------------------------------------------------------------------------------- */
@@ -110,10 +130,11 @@ void tn_describe_sentence_config(struct tn_builder *b)
     tn_config_read(b, &source, values);
     read_prompts(b, tn_json_get(root, "prompts"));
     const struct tn_value *similarity = tn_schema_value(&schema, values, "similarity_fn_name");
-    const struct tn_value *name = tn_schema_value(&schema, values, "default_prompt_name");
     b->d->similarity = similarity->present ? similarity->s : TN_STR("");
-    b->d->default_prompt = name->present ? name->s : TN_STR("");
     b->d->truncate_dim = tn_schema_value(&schema, values, "truncate_dim")->u;
-    if (b->failed == TN_OK) check_default(b, root);
+    if (b->failed == TN_OK) {
+        check_model_type(b, root, tn_schema_value(&schema, values, "model_type"));
+        check_default(b, root, tn_schema_value(&schema, values, "default_prompt_name"));
+    }
     tn_json_release(&doc);
 }

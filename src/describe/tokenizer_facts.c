@@ -197,13 +197,18 @@ static void warn_two_tokens(struct tn_tokenizer_reader *r, const char *key, stru
                          : "only where tokenizer_config.json has no added_tokens_decoder");
 }
 
+bool tn_tokenizer_map_counts(const struct tn_tokenizer_reader *r)
+{
+    return !tn_json_present(tn_json_get(tn_json_root(&r->config), "added_tokens_decoder"));
+}
+
 /*
  * One special token: the class's default, over it tokenizer_config.json, and over that special_tokens_map.json when
  * tokenizer_config.json has no added_tokens_decoder (the older way of saving).
  */
 static struct tn_str special_token(struct tn_tokenizer_reader *r, const char *key, const char *published)
 {
-    bool map_wins = !tn_json_present(tn_json_get(tn_json_root(&r->config), "added_tokens_decoder"));
+    bool map_wins = tn_tokenizer_map_counts(r);
     struct tn_json config = stated_token(r, &r->config, key), map = stated_token(r, &r->map, key);
     struct tn_json chosen = map_wins && tn_json_type(map) != TN_JSON_NULL ? map : config;
     struct tn_str a, b, text;
@@ -218,8 +223,24 @@ static struct tn_str special_token(struct tn_tokenizer_reader *r, const char *ke
     return text;
 }
 
+static const struct tn_schema_field map_fields[] = {
+    ANY("/bos_token"),  ANY("/eos_token"),  ANY("/unk_token"),
+    ANY("/sep_token"),  ANY("/pad_token"),  ANY("/cls_token"),
+    ANY("/mask_token"), ANY("/additional_special_tokens"), ANY("/extra_special_tokens"),
+};
+
+static const struct tn_schema map_schema = {
+    .id = "special_tokens_map/1",
+    .fields = map_fields,
+    .field_count = sizeof(map_fields) / sizeof(map_fields[0]),
+};
+
 static void read_special_tokens(struct tn_tokenizer_reader *r)
 {
+    struct tn_value none[sizeof(map_fields) / sizeof(map_fields[0])] = {0};
+    struct tn_config_source map = {
+        .root = tn_json_root(&r->map), .schema = &map_schema, .prefix = "special_tokens_map", .rule = RULE};
+    tn_config_read(r->b, &map, none);
     struct tn_tokenizer_facts *t = r->facts;
     t->unk_token = special_token(r, "unk_token", r->class->unk);
     t->cls_token = special_token(r, "cls_token", r->class->cls);
@@ -281,6 +302,24 @@ static void read_input_names(struct tn_tokenizer_reader *r)
     tn_at_json(f, list);
     tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(list)));
     tn_expected(f, "input_ids, and attention_mask, token_type_ids or neither");
+}
+
+static void read_truncation(struct tn_tokenizer_reader *r)
+{
+    struct tn_json v = tn_json_find(tn_json_root(&r->file), "/truncation/max_length");
+    r->facts->truncation_set = tn_json_u64(v, &r->facts->truncation_max_length);
+    if (r->facts->truncation_set) tn_fact_of_json(r->b, v, RULE, true, "tokenizer.truncation.max_length");
+}
+
+/* Left padding moves absolute positions, so the reference's answer depends on what else is in the batch. */
+static void note_left_padding(struct tn_tokenizer_reader *r)
+{
+    if (!tn_str_is(r->facts->padding_side, "left")) return;
+    struct tn_finding *f = tn_note(r->b, TN_UNSUPPORTED_PROCESSOR,
+                                   "padding_side is left: every text is computed as if it were alone");
+    tn_at_pointer(f, r->facts->tokenizer_config, TN_STR("/padding_side"));
+    tn_found(f, "left");
+    tn_expected(f, "right, where no answer depends on the batch");
 }
 
 /* A side that tokenizer_config.json leaves open is the one in tokenizer.json, else right. */
@@ -355,6 +394,8 @@ static void read_tokenizer(struct tn_tokenizer_reader *r)
     read_input_names(r);
     r->facts->padding_side = side(r, r->facts->padding_side, "/padding/direction");
     r->facts->truncation_side = side(r, r->facts->truncation_side, "/truncation/direction");
+    read_truncation(r);
+    note_left_padding(r);
     tn_tokenizer_compare(r);
 }
 

@@ -426,9 +426,15 @@ static void need_added(struct tn_tokenizer_reader *r, const struct added *items,
 }
 
 /* additional_special_tokens, or extra_special_tokens as a list: texts that become special tokens. */
+static struct tn_json extra_tokens(const struct tn_tokenizer_reader *r, const char *key)
+{
+    struct tn_json map = tn_json_get(tn_json_root(&r->map), key);
+    return tn_tokenizer_map_counts(r) && tn_json_present(map) ? map : tn_json_get(tn_json_root(&r->config), key);
+}
+
 static void need_extra(struct tn_tokenizer_reader *r, const struct added *items, size_t count, const char *key)
 {
-    struct tn_json list = tn_json_get(tn_json_root(&r->config), key);
+    struct tn_json list = extra_tokens(r, key);
     struct tn_str text;
     for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v)) {
         struct tn_json content = tn_json_is(v, TN_JSON_OBJECT) ? tn_json_get(v, "content") : v;
@@ -482,14 +488,13 @@ static void count_lines(struct tn_tokenizer_reader *r)
 
 static void read_vocabulary_alone(struct tn_tokenizer_reader *r)
 {
-    struct tn_json config = tn_json_root(&r->config);
     struct tn_str added = tn_builder_join(r->b, r->hints->folder, "added_tokens.json");
     r->facts->source = TN_TOKENIZER_VOCAB;
     if (r->class->from_file) refuse_without_file(r, r->facts->vocab_txt, "the tokenizer class loads tokenizer.json");
     if (r->b->failed == TN_OK && tn_builder_has(r->b, added))
         refuse_without_file(r, added, "tokens are added to vocab.txt");
-    if (tn_json_count(tn_json_get(config, "additional_special_tokens")) > 0 ||
-        tn_json_count(tn_json_get(config, "extra_special_tokens")) > 0)
+    if (tn_json_count(extra_tokens(r, "additional_special_tokens")) > 0 ||
+        tn_json_count(extra_tokens(r, "extra_special_tokens")) > 0)
         refuse_without_file(r, r->facts->tokenizer_config, "special tokens are added to vocab.txt");
     count_lines(r);
 }

@@ -26,7 +26,7 @@ static const struct tn_schema_field fields[] = {
     TN_ROW_SIZE("/num_hidden_layers", "num_hidden_layers", "12", 1, 4096),
     TN_ROW_SIZE("/num_attention_heads", "num_attention_heads", "12", 1, 65536),
     TN_ROW_SIZE("/intermediate_size", "intermediate_size", "3072", 1, 16777216),
-    /* Rows of the table; the first two belong to no position, so two tokens fewer fit. */
+    /* Rows of the table; positions count from 2, so two tokens fewer fit. */
     TN_ROW_SIZE("/max_position_embeddings", "max_position_embeddings", "512", 3, 16777216),
     {"/relative_attention_num_buckets", "relative_attention_num_buckets", TN_FIELD_UNDERSTOOD, TN_TYPE_UINT, "32", "32",
      0, 0},
@@ -45,5 +45,6 @@ const struct tn_schema tn_schema_mpnet = {
     .architectures = architectures,
     .fields = fields,
     .field_count = sizeof(fields) / sizeof(fields[0]),
+    .reserved_positions = 2,
     .tokenizer_class = "MPNetTokenizer",
 };

@@ -20,7 +20,7 @@ static bool recognises(const struct tn_builder *b)
 
 static void describe(struct tn_builder *b)
 {
-    const struct tn_variant *variant = tn_describe_variant(b, TN_STR(""));
+    const struct tn_variant *variant = tn_describe_variant(b, TN_STR(""), false);
     struct tn_tokenizer_hints hints = {.folder = variant ? variant->folder : TN_STR("")};
     if (b->failed != TN_OK) return;
     b->d->variant = variant;
