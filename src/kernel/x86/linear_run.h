@@ -16,7 +16,8 @@
 #include "kernel/x86/tile_args.h"
 
 enum {
-    X_BLOCK_BYTES = 384 << 10, /* rows of a block; the L2 caches of interest hold 512 KiB and more */
+    X_BLOCK_BYTES = 256 << 10, /* rows of a block; the L2 caches of interest hold 512 KiB and more */
+    NEAR_AHEAD = 512,
     FAR_AHEAD = 4096,          /* covers a DRAM latency of 0.1 us at 30 GB/s */
 };
 
@@ -73,7 +74,7 @@ static inline void linear_split(size_t rows, size_t panels, unsigned rank, unsig
 /* One panel over one tile of rows, starting at row t of the call; xs are those rows' units. */
 static inline void linear_tile(const struct tn_linear_args *a, tile_fn *const (*table)[TILE_ROWS],
                                const float *xs, size_t xs_stride, size_t t, size_t rows, size_t p,
-                               const float *panel)
+                               const float *panel, bool first)
 {
     const size_t n = a->layer->n, column = p * PANEL;
     float *y = a->y + t * a->y_stride + column;
@@ -88,7 +89,7 @@ static inline void linear_tile(const struct tn_linear_args *a, tile_fn *const (*
         .y_stride = a->residual ? PANEL : a->y_stride,
         .columns = panel_columns(n, p),
         .bias = (const float *)a->layer->packed + column,
-        .prefetch = FAR_AHEAD,
+        .prefetch = first ? FAR_AHEAD : NEAR_AHEAD,
     };
     table[panel_vectors(n, p) - 1][rows - 1](&tile);
     act_region(a->act, tile.y, tile.y_stride, rows, tile.columns);
@@ -136,7 +137,7 @@ static inline void linear_run(const struct tn_linear_args *a, unsigned rank, uns
             for (size_t i = 0; i < tiles_of_block; i++) {
                 tn_share(rows, (unsigned)i, (unsigned)tiles_of_block, &tile.begin, &tile.end);
                 linear_tile(a, table, xs + tile.begin * xs_stride, xs_stride, first + tile.begin,
-                            tile.end - tile.begin, p, weights + p * PANEL * units);
+                            tile.end - tile.begin, p, weights + p * PANEL * units, i == 0);
             }
         }
     }

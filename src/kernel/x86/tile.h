@@ -18,7 +18,7 @@ TN_INLINE void tile_sums(vec sum[TILE_ROWS][2], const struct tile *t, const int 
     const float *x = t->x, *w = t->panel;
     const size_t x_stride = t->x_stride, k = t->k;
     const ptrdiff_t ahead = t->prefetch;
-#pragma GCC unroll 14
+#pragma GCC unroll 12
     for (int i = 0; i < rows; i++) {
 #pragma GCC unroll 2
         for (int v = 0; v < nv; v++) sum[i][v] = v_zero();
@@ -30,7 +30,7 @@ TN_INLINE void tile_sums(vec sum[TILE_ROWS][2], const struct tile *t, const int 
             column[v] = v_load(w + v * VEC);
             _mm_prefetch((const char *)(w + v * VEC) + ahead, _MM_HINT_T0);
         }
-#pragma GCC unroll 14
+#pragma GCC unroll 12
         for (int i = 0; i < rows; i++) {
             vec element = v_set(x[(size_t)i * x_stride]);
 #pragma GCC unroll 2
@@ -44,14 +44,14 @@ TN_INLINE void tile_finish(vec sum[TILE_ROWS][2], const struct tile *t, const in
                            const int nv)
 {
     if (t->bias) {
-#pragma GCC unroll 14
+#pragma GCC unroll 12
         for (int i = 0; i < rows; i++) {
 #pragma GCC unroll 2
             for (int v = 0; v < nv; v++) sum[i][v] = v_add(sum[i][v], v_load(t->bias + v * VEC));
         }
     }
     if (t->row_scale) {
-#pragma GCC unroll 14
+#pragma GCC unroll 12
         for (int i = 0; i < rows; i++) {
             vec scale = v_set(t->row_scale[i]);
 #pragma GCC unroll 2
@@ -63,7 +63,7 @@ TN_INLINE void tile_finish(vec sum[TILE_ROWS][2], const struct tile *t, const in
 TN_INLINE void tile_store(vec sum[TILE_ROWS][2], const struct tile *t, const int rows, const int nv)
 {
     if (t->columns == (size_t)nv * VEC) {
-#pragma GCC unroll 14
+#pragma GCC unroll 12
         for (int i = 0; i < rows; i++) {
 #pragma GCC unroll 2
             for (int v = 0; v < nv; v++) v_store(t->y + i * t->y_stride + v * VEC, sum[i][v]);
@@ -71,7 +71,7 @@ TN_INLINE void tile_store(vec sum[TILE_ROWS][2], const struct tile *t, const int
         return;
     }
     vtail tail = v_tail(t->columns - (size_t)(nv - 1) * VEC);
-#pragma GCC unroll 14
+#pragma GCC unroll 12
     for (int i = 0; i < rows; i++) {
         float *y = t->y + (size_t)i * t->y_stride;
         if (nv == 2) v_store(y, sum[i][0]);
