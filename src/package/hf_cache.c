@@ -20,15 +20,17 @@ static enum tn_status cannot_open(struct tn_scan *s, int error)
     return TN_ARTIFACT_MISSING;
 }
 
-/* Absolute path without links into the arena. */
+/* Absolute path without links into the arena. `path` may be the scratch path. */
 static enum tn_status real_path(struct tn_scan *s, const char *path, struct tn_str *out)
 {
-    tn_buf_clear(&s->path);
-    int error = tn_os_realpath(path, &s->path);
-    if (tn_buf_status(&s->path) == TN_INSUFFICIENT_MEMORY) return tn_scan_memory(s);
-    if (error) return cannot_open(s, error);
-    *out = tn_arena_str(s->arena, tn_buf_str(&s->path));
-    return out->s ? TN_OK : tn_scan_memory(s);
+    struct tn_buf resolved;
+    tn_buf_init(&resolved, s->alloc, TN_PATH_BYTES);
+    int error = tn_os_realpath(path, &resolved);
+    bool no_memory = tn_buf_status(&resolved) == TN_INSUFFICIENT_MEMORY;
+    if (!error) *out = tn_arena_str(s->arena, tn_buf_str(&resolved));
+    tn_buf_release(&resolved);
+    if (no_memory || (!error && !out->s)) return tn_scan_memory(s);
+    return error ? cannot_open(s, error) : TN_OK;
 }
 
 static enum tn_file_kind kind_of(const char *path)

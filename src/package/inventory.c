@@ -72,31 +72,37 @@ enum tn_status tn_scan_take(struct tn_scan *s, uint32_t file, enum tn_severity s
     return TN_OK;
 }
 
+static size_t format_clean(char *out, size_t cap, const char *format, va_list args)
+{
+    char text[1024];
+    int n = vsnprintf(text, sizeof(text), format, args);
+    tn_clean_text(out, cap, text, n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+    return strlen(out);
+}
+
 struct tn_str tn_scan_text(struct tn_scan *s, const char *format, ...)
 {
     char text[1024];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof(text), format, args);
+    size_t n = format_clean(text, sizeof(text), format, args);
     va_end(args);
-    size_t length = n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1;
-    return tn_arena_str(s->arena, (struct tn_str){text, length});
+    return tn_arena_str(s->arena, (struct tn_str){text, n});
 }
 
 enum tn_status tn_scan_evidence(struct tn_scan *s, const char *dialect, const char *rule, uint32_t file,
                                 const char *format, ...)
 {
     struct tn_inventory *inv = s->inv;
-    char text[512], clean[512];
+    char text[512];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof(text), format, args);
+    size_t n = format_clean(text, sizeof(text), format, args);
     va_end(args);
-    tn_clean_text(clean, sizeof(clean), text, n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
     struct tn_evidence *items = tn_grow(s->alloc, inv->evidence, &s->evidence_cap, inv->evidence_count, sizeof(*items));
     if (!items) return tn_scan_memory(s);
     inv->evidence = items;
-    struct tn_str detail = tn_arena_str(s->arena, tn_str_of(clean));
+    struct tn_str detail = tn_arena_str(s->arena, (struct tn_str){text, n});
     if (!detail.s) return tn_scan_memory(s);
     items[inv->evidence_count++] = (struct tn_evidence){
         .dialect = tn_str_of(dialect),

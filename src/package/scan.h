@@ -89,7 +89,7 @@ bool tn_scan_tie(struct tn_scan *s, size_t first, uint32_t file);
 enum tn_status tn_scan_evidence(struct tn_scan *s, const char *dialect, const char *rule, uint32_t file,
                                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Text into the inventory's arena; .s NULL without memory. */
+/* A line for people into the inventory's arena, cleaned; .s NULL without memory. Not for paths. */
 struct tn_str tn_scan_text(struct tn_scan *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 enum tn_status tn_scan_memory(struct tn_scan *s);
 

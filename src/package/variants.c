@@ -308,10 +308,11 @@ static enum tn_status add_openvino(struct tn_scan *s, uint32_t graph)
     struct tn_variant v = {
         .id = path, .container = TN_STR("openvino_ir"), .place = tn_package_folder(path), .index_file = TN_NO_FILE,
     };
-    struct tn_str data = tn_scan_text(s, "%.*s.bin", (int)path.n - 4, path.s);
+    char *data = tn_arena_strndup(s->arena, path.s, path.n);
     v.files = tn_arena_array(s->arena, 2, sizeof(*v.files));
-    if (!v.files || !data.s) return tn_scan_memory(s);
-    uint32_t weights = tn_inventory_index(inv, data);
+    if (!v.files || !data) return tn_scan_memory(s);
+    memcpy(data + path.n - 4, ".bin", 4);
+    uint32_t weights = tn_inventory_index(inv, (struct tn_str){data, path.n});
     v.files[v.file_count++] = graph;
     if (weights != TN_NO_FILE && inv->files[weights].role == TN_ROLE_UNKNOWN) {
         inv->files[weights].role = TN_ROLE_OPENVINO;
@@ -360,6 +361,18 @@ static int by_id(const void *a, const void *b, void *context)
 }
 _Static_assert(sizeof(struct tn_variant) <= TN_SORT_ITEM, "a variant can be sorted");
 
+/* What is large and belongs to nothing may be what somebody misses. */
+static void note_unclaimed(struct tn_scan *s)
+{
+    enum { LARGE = 1 << 20 };
+    for (uint32_t i = 0; i < s->inv->file_count; i++) {
+        const struct tn_package_file *file = &s->inv->files[i];
+        if (file->role != TN_ROLE_UNKNOWN || file->size < LARGE || file->malformed) continue;
+        struct tn_finding *f = tn_scan_finding(s, i, TN_NOTE, TN_OK, "a large file of unknown kind belongs to no variant");
+        tn_found(f, "%llu bytes", (unsigned long long)file->size);
+    }
+}
+
 /* An id that a file name made twice gets a number. */
 static enum tn_status make_unique(struct tn_scan *s)
 {
@@ -380,6 +393,7 @@ enum tn_status tn_scan_variants(struct tn_scan *s)
     enum tn_status status = add_sets(s);
     for (uint32_t i = 0; !status && i < inv->file_count; i++) status = add_other(s, i);
     if (status) return status;
+    note_unclaimed(s);
     if (inv->variant_count) tn_sort(inv->variants, inv->variant_count, sizeof(*inv->variants), by_id, NULL);
     if (inv->part_count) tn_sort(inv->parts, inv->part_count, sizeof(*inv->parts), by_id, NULL);
     return make_unique(s);

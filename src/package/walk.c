@@ -73,8 +73,9 @@ static struct tn_finding *about(struct walk *w, struct tn_str disk, enum tn_seve
     return f;
 }
 
-static bool is_below(struct tn_str path, struct tn_str folder)
+static bool is_inside(struct tn_str path, struct tn_str folder)
 {
+    if (folder.n && tn_str_eq(path, folder)) return true;
     if (folder.n == 0 || path.n <= folder.n || memcmp(path.s, folder.s, folder.n) != 0) return false;
     return folder.s[folder.n - 1] == '/' || path.s[folder.n] == '/';
 }
@@ -104,7 +105,7 @@ static enum tn_status add_link(struct walk *w, struct tn_str disk, const char *a
                                      TN_ARTIFACT_MISSING, "a link leads nowhere");
         tn_found(f, "%s", error ? tn_os_error_text(error, text, sizeof(text)) : "nothing at its target");
         tn_remedy(f, "fetch the package again; a download may have been interrupted");
-    } else if (!is_below(target, s->inv->root) && !is_below(target, s->blobs)) {
+    } else if (!is_inside(target, s->inv->root) && !is_inside(target, s->blobs)) {
         leaves(w, disk);
     } else if (info.kind == TN_FILE_REGULAR) {
         status = add_file(w, disk, &info.stamp, false);
