@@ -231,6 +231,18 @@ static enum tn_status same_text(struct tn_text_loader *ld, struct tn_json list, 
     return TN_ARTIFACT_MALFORMED;
 }
 
+/* In the library such a token cuts the text between any two characters. */
+static enum tn_status vanished(struct tn_text_loader *ld, struct tn_json list, const struct tn_added_token *token)
+{
+    struct tn_finding *f = tn_error_set(ld->err, TN_ARTIFACT_MALFORMED, TN_PHASE_LOAD,
+                                        "tokenizer: nothing is left of the added token %lu after normalization",
+                                        (unsigned long)token->id);
+    tn_at_json(f, list);
+    tn_found(f, "\"%.*s\"", TN_FMT_ARG(token->content));
+    tn_expected(f, "a token that the normalizer keeps, or \"normalized\": false");
+    return TN_ARTIFACT_MALFORMED;
+}
+
 static enum tn_status build_tries(struct tn_text_loader *ld, struct tn_json list, struct tn_text_scratch *s)
 {
     struct tn_text_tokenizer *t = ld->t;
@@ -239,7 +251,7 @@ static enum tn_status build_tries(struct tn_text_loader *ld, struct tn_json list
         uint32_t other = 0;
         enum tn_status status = token->normalized ? normalize_content(ld, s, token) : TN_OK;
         if (status) return status;
-        if (token->normalized_content.n == 0) return same_text(ld, list, i, i);
+        if (token->normalized_content.n == 0) return vanished(ld, list, token);
         status = trie_insert(t->alloc, token->normalized ? &t->added.normalized : &t->added.raw,
                              token->normalized_content, i, &other);
         if (status == TN_ARTIFACT_MALFORMED) return same_text(ld, list, other, i);

@@ -16,23 +16,6 @@ struct kept {
     size_t begin, count;
 };
 
-/*
- * The library stops tokenizing at the first word that reaches max_length, so longest_first sees these counts and not
- * the whole ones; an odd number of tokens then goes to the other side.
- */
-static size_t count_seen(const struct tn_token_list *list, uint64_t max, bool left)
-{
-    size_t n = list->count;
-    if (!list->want_words || n < max) return n;
-    for (size_t seen = 0; seen < n;) {
-        size_t at = left ? n - 1 - seen : seen;
-        uint32_t word = list->words[at];
-        while (seen < n && list->words[left ? n - 1 - seen : seen] == word) seen++;
-        if (!(word & 1) && seen >= max) return seen;
-    }
-    return n;
-}
-
 /* Lengths for longest_first: the shorter sequence is spared until both are half. */
 static void share(uint64_t max, size_t *a, size_t *b)
 {
@@ -67,11 +50,10 @@ static enum tn_status no_room(struct tn_error *err, uint64_t max, uint64_t reser
     return TN_INVALID_REQUEST;
 }
 
-/* The lengths after truncation to `max` tokens of text. */
-static enum tn_status plan_lengths(int strategy, uint64_t max, bool pair, const size_t seen[2], size_t lengths[2],
-                                   struct tn_error *err)
+/* Shortens the lengths to `max` tokens of text together. */
+static enum tn_status plan_lengths(int strategy, uint64_t max, bool pair, size_t lengths[2], struct tn_error *err)
 {
-    uint64_t total = (uint64_t)seen[0] + (pair ? seen[1] : 0);
+    uint64_t total = (uint64_t)lengths[0] + lengths[1];
     if (max == 0) {
         lengths[0] = lengths[1] = 0;
         return TN_OK;
@@ -79,20 +61,17 @@ static enum tn_status plan_lengths(int strategy, uint64_t max, bool pair, const 
     if (total <= max) return TN_OK;
     uint64_t remove = total - max;
     if (strategy == TN_LONGEST_FIRST) {
-        size_t shared[2] = {seen[0], seen[1]};
         if (pair) {
-            share(max, &shared[0], &shared[1]);
+            share(max, &lengths[0], &lengths[1]);
         } else {
-            shared[0] = (size_t)max;
+            lengths[0] = (size_t)max;
         }
-        lengths[0] = shared[0] < lengths[0] ? shared[0] : lengths[0];
-        lengths[1] = shared[1] < lengths[1] ? shared[1] : lengths[1];
         return TN_OK;
     }
     int target = strategy == TN_ONLY_SECOND;
     if (target && !pair) return too_short(err, "second", max);
-    if (seen[target] <= remove) return too_short(err, target ? "second" : "first", max);
-    lengths[target] = (size_t)(seen[target] - remove);
+    if (lengths[target] <= remove) return too_short(err, target ? "second" : "first", max);
+    lengths[target] -= (size_t)remove;
     return TN_OK;
 }
 
@@ -105,11 +84,8 @@ static enum tn_status truncate_sequences(const struct tn_text_tokenizer *t, bool
     int strategy = o->strategy ? (int)o->strategy - 1 : t->truncation.present ? t->truncation.strategy
                                                                               : TN_LONGEST_FIRST;
     if (max < reserved) return no_room(err, max, reserved);
-    size_t lengths[2] = {lists[0].count, lists[1].count};
-    size_t seen[2] = {lengths[0], lengths[1]};
-    if (strategy != TN_ONLY_SECOND) seen[0] = count_seen(&lists[0], max, left);
-    if (pair) seen[1] = count_seen(&lists[1], max, left);
-    enum tn_status status = plan_lengths(strategy, max - reserved, pair, seen, lengths, err);
+    size_t lengths[2] = {lists[0].count, pair ? lists[1].count : 0};
+    enum tn_status status = plan_lengths(strategy, max - reserved, pair, lengths, err);
     for (int i = 0; i < 2; i++) {
         kept[i] = (struct kept){left ? lists[i].count - lengths[i] : 0, lengths[i]};
     }
@@ -146,26 +122,30 @@ static uint32_t forward(const char *text, uint32_t at, uint32_t end, unsigned co
     return at;
 }
 
-static uint32_t backward(const char *text, uint32_t begin, uint32_t at, unsigned count)
+/* `count` characters back; false when the text has fewer. */
+static bool backward(const char *text, uint32_t *at, unsigned count)
 {
-    for (; count && at > begin; count--) {
-        for (at--; at > begin && ((unsigned char)text[at] & 0xC0) == 0x80; at--) continue;
+    uint32_t to = *at;
+    for (; count && to > 0; count--) {
+        for (to--; to > 0 && ((unsigned char)text[to] & 0xC0) == 0x80; to--) continue;
     }
-    return at;
+    *at = to;
+    return count == 0;
 }
 
 /*
  * RobertaProcessing's trim_offsets: blanks at the ends of a token's text do not count, except one leading blank of the
- * first token, which add_prefix_space may have put there.
+ * first token (of what truncation kept), which add_prefix_space may have put there. Trailing blanks that would reach
+ * before the text are left alone.
  */
-static void trim(const struct tn_post_op *op, const struct tn_token_list *list, const char *text, size_t k,
+static void trim(const struct tn_post_op *op, const uint16_t blanks[2], const char *text, bool first,
                  uint32_t offsets[2])
 {
-    unsigned leading = list->blanks[k][0], trailing = list->blanks[k][1];
-    bool first = (op->first && k == 0) || offsets[0] == 0;
-    if (leading == 1 && first && op->trim_prefix_space) leading = 0;
+    unsigned leading = blanks[0];
+    uint32_t end = offsets[1];
+    if (leading == 1 && (first || offsets[0] == 0) && op->trim_prefix_space) leading = 0;
     offsets[0] = forward(text, offsets[0], offsets[1], leading);
-    offsets[1] = backward(text, offsets[0], offsets[1], trailing);
+    if (backward(text, &end, blanks[1])) offsets[1] = end > offsets[0] ? end : offsets[0];
 }
 
 static void write_sequence(const struct tn_post_op *op, const struct tn_token_list *list, struct kept kept,
@@ -179,7 +159,7 @@ static void write_sequence(const struct tn_post_op *op, const struct tn_token_li
     if (e->offsets) {
         memcpy(e->offsets + at, list->offsets + kept.begin, kept.count * sizeof(*e->offsets));
         for (size_t i = 0; op->trim && i < kept.count; i++) {
-            trim(op, list, text, kept.begin + i, e->offsets[at + i]);
+            trim(op, list->blanks[kept.begin + i], text, op->first && i == 0, e->offsets[at + i]);
         }
     }
     e->count += kept.count;

@@ -49,9 +49,6 @@ bool tn_tokens_reserve(struct tn_alloc *alloc, struct tn_token_list *list, size_
         size_t item = sizeof(*list->offsets);
         if (!tn_text_grow(alloc, &list->offsets, &list->offsets_cap, list->cap, item)) return false;
     }
-    if (list->want_words) {
-        if (!tn_text_grow(alloc, &list->words, &list->words_cap, list->cap, sizeof(*list->words))) return false;
-    }
     if (list->want_blanks) {
         if (!tn_text_grow(alloc, &list->blanks, &list->blanks_cap, list->cap, sizeof(*list->blanks))) return false;
     }
@@ -76,7 +73,6 @@ static void release_list(struct tn_alloc *alloc, struct tn_token_list *list)
 {
     tn_free(alloc, list->ids);
     tn_free(alloc, list->offsets);
-    tn_free(alloc, list->words);
     tn_free(alloc, list->blanks);
 }
 
@@ -174,8 +170,6 @@ static enum tn_status push_added(const struct tn_text_tokenizer *t, struct tn_te
         list->offsets[k][0] = begin;
         list->offsets[k][1] = end;
     }
-    if (list->want_words) list->words[k] = list->word * 2 + 1;
-    list->word++;
     return TN_OK;
 }
 
@@ -211,7 +205,6 @@ static enum tn_status model_tokens(const struct tn_text_tokenizer *t, struct tn_
     for (size_t k = first; list->want_blanks && k < list->count; k++) {
         count_blanks(tn_text_token(t, list->ids[k]), list->blanks[k]);
     }
-    list->word++;
     return TN_OK;
 }
 
@@ -239,7 +232,7 @@ static enum tn_status split_normalized(const struct tn_text_tokenizer *t, struct
                 return TN_INSUFFICIENT_MEMORY;
             }
         }
-        if (!tn_splits_push(s->alloc, &s->splits, (struct tn_split){begin, end, match.token})) {
+        if (match.begin < match.end && !tn_splits_push(s->alloc, &s->splits, (struct tn_split){begin, end, match.token})) {
             return TN_INSUFFICIENT_MEMORY;
         }
         taken = match.end;
@@ -299,17 +292,18 @@ static enum tn_status encode_sequence(const struct tn_text_tokenizer *t, struct 
     size_t taken = 0, from = 0;
     struct tn_match match;
     enum tn_status status = TN_OK;
-    list->count = list->word = 0;
+    list->count = 0;
     while (!status && tn_trie_next(&t->added.raw, text.s, text.n, from, &match)) {
         from = match.end;
         if (!tn_added_accept(t, text.s, text.n, taken, &match)) continue;
         status = encode_between(t, s, list, text.s, taken, match.begin, general);
-        if (!status) status = push_added(t, s, list, match.token, (uint32_t)match.begin, (uint32_t)match.end);
+        taken = match.end;
+        if (status || match.begin >= match.end) continue; /* an earlier match took its blanks: nothing is left of it */
+        status = push_added(t, s, list, match.token, (uint32_t)match.begin, (uint32_t)match.end);
         if (!status && list->want_blanks) {
             struct tn_str value = {text.s + match.begin, match.end - match.begin};
             count_blanks(value, list->blanks[list->count - 1]);
         }
-        taken = match.end;
     }
     return status ? status : encode_between(t, s, list, text.s, taken, text.n, general);
 }
@@ -344,7 +338,6 @@ enum tn_status tn_text_encode(const struct tn_text_tokenizer *t, struct tn_str t
     for (int i = 0; i < (pair.s ? 2 : 1); i++) {
         struct tn_token_list *list = &e->scratch->sequences[i];
         list->want_offsets = options->want_offsets;
-        list->want_words = pair.s && options->max_tokens;
         list->want_blanks = options->want_offsets && t->post.trims;
         list->cap = list->count = 0; /* the first reservation looks at every array that is wanted */
         enum tn_status status = check_text(t, texts[i], err);

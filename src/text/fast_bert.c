@@ -125,7 +125,6 @@ static enum tn_status end_word(const struct tn_text_tokenizer *t, struct tn_text
 {
     if (w->bytes == 0) return TN_OK;
     enum tn_status status = tn_wordpiece_word(t, s, list, w->bytes, w->chars, w->hash, w->table, w->begin);
-    list->word++;
     *w = (struct word){.hash = t->vocab.seed};
     return status;
 }
@@ -255,12 +254,10 @@ enum tn_status tn_fast_bert_encode(const struct tn_text_tokenizer *t, struct tn_
                                    bool *handled)
 {
     size_t count = list->count;
-    uint32_t word = list->word;
     enum kind last = KIND_WORD;
     enum tn_status status = scan(t, s, list, text, begin, end, &last);
     *handled = last != KIND_SLOW;
     if (*handled) return status;
     list->count = count;
-    list->word = word;
     return status;
 }

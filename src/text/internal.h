@@ -41,12 +41,10 @@ enum { TN_NO_TOKEN = UINT32_MAX };
 struct tn_token_list {
     uint32_t *ids;
     uint32_t (*offsets)[2];
-    uint32_t *words;         /* number of the split * 2 + (1: an added token) */
     uint16_t (*blanks)[2];   /* blanks that the token's text begins and ends with */
     size_t count, cap;       /* cap: of the smallest array that is wanted */
-    size_t ids_cap, offsets_cap, words_cap, blanks_cap;
-    uint32_t word;           /* splits so far */
-    bool want_offsets, want_words, want_blanks;
+    size_t ids_cap, offsets_cap, blanks_cap;
+    bool want_offsets, want_blanks;
 };
 
 /* ---- scratch -------------------------------------------------------------------------------------------------- */

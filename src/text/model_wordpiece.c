@@ -126,7 +126,6 @@ static void push(struct tn_text_scratch *s, struct tn_token_list *list, uint32_t
         list->offsets[k][0] = by_table ? s->word_offsets[from][0] : base + (uint32_t)from;
         list->offsets[k][1] = by_table ? s->word_offsets[to - 1][1] : base + (uint32_t)to;
     }
-    if (list->want_words) list->words[k] = list->word * 2;
     if (list->want_blanks) list->blanks[k][0] = list->blanks[k][1] = 0;
 }
 

@@ -57,7 +57,10 @@ static enum tn_status load_replace(struct tn_text_loader *ld, struct tn_json sta
 static enum tn_status load_prepend(struct tn_text_loader *ld, struct tn_json stage, struct tn_normalizer *out)
 {
     enum tn_status status = tn_load_members(ld, stage, "normalizer Prepend", "type prepend");
-    return status ? status : load_content(ld, stage, "prepend", out);
+    if (!status) status = load_content(ld, stage, "prepend", out);
+    /* Prepending nothing makes the library lose track of its alignment. */
+    if (!status && out->content_length == 0) status = tn_load_malformed(ld, stage, "prepend", "a text that is not empty");
+    return status;
 }
 
 static const struct {
@@ -206,7 +209,6 @@ static enum tn_status space_chinese(struct tn_text_scratch *s)
 static enum tn_status prepend(struct tn_text_scratch *s, const struct tn_normalizer *step)
 {
     struct transform x = {.s = s};
-    if (s->chars.count == 0 || step->content_length == 0) return TN_OK;
     for (size_t i = 0; i < step->content_length; i++) emit(&x, step->content[i], i > 0);
     emit(&x, s->chars.at[0].c, 1);
     for (size_t i = 1; i < s->chars.count; i++) emit(&x, s->chars.at[i].c, 0);
