@@ -88,6 +88,12 @@ static void write_file(struct tn_json_writer *w, const struct tn_package_file *f
 
 void tn_inventory_write(struct tn_json_writer *w, const struct tn_inventory *inv)
 {
+    tn_inventory_write_with(w, inv, &inv->findings);
+}
+
+void tn_inventory_write_with(struct tn_json_writer *w, const struct tn_inventory *inv,
+                             const struct tn_findings *findings)
+{
     write_variants(w, inv, "variants", inv->variants, inv->variant_count);
     if (inv->part_count) write_variants(w, inv, "parts", inv->parts, inv->part_count);
     tn_jw_key(w, "evidence");
@@ -103,5 +109,5 @@ void tn_inventory_write(struct tn_json_writer *w, const struct tn_inventory *inv
     for (uint32_t i = 0; i < inv->file_count; i++) write_file(w, &inv->files[i]);
     tn_jw_end_array(w);
     tn_jw_key(w, "findings");
-    tn_findings_write(w, &inv->findings);
+    tn_findings_write(w, findings);
 }

@@ -263,6 +263,9 @@ enum tn_status tn_inventory_closure(const struct tn_inventory *inv, const struct
 
 /* Members variants, evidence, tensors, files, findings of the inspect document, inside an object begun by the caller. */
 void tn_inventory_write(struct tn_json_writer *w, const struct tn_inventory *inv);
+/* The same with another list in the place of the inventory's own findings: theirs and those of later stages. */
+void tn_inventory_write_with(struct tn_json_writer *w, const struct tn_inventory *inv,
+                             const struct tn_findings *findings);
 
 /* ---- safetensors reader, also used alone by tests and fuzzing -------------------------------------------------- */
 
