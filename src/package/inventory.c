@@ -113,7 +113,7 @@ enum tn_status tn_scan_evidence(struct tn_scan *s, const char *dialect, const ch
     return TN_OK;
 }
 
-/* root + "/" + disk into a buffer; false: too long or no memory. */
+/* root + "/" + disk into a buffer; false: too long, or no memory where the buffer has not been reserved. */
 static bool absolute_path(struct tn_buf *out, struct tn_str root, struct tn_str disk)
 {
     tn_buf_clear(out);
@@ -356,7 +356,8 @@ static enum tn_status run_stages(struct tn_scan *s, const char *path)
     };
     s->problem = tn_malloc(s->alloc, sizeof(*s->problem));
     s->head = tn_malloc(s->alloc, TN_SNIFF_BYTES);
-    if (!s->problem || !s->head) return tn_scan_memory(s);
+    /* All of it now: from here on a path that cannot be made is too long, and never a matter of memory. */
+    if (!s->problem || !s->head || !tn_buf_reserve(&s->path, TN_PATH_BYTES)) return tn_scan_memory(s);
     tn_error_clear(s->problem);
     enum tn_status status = tn_scan_root(s, path);
     for (size_t i = 0; !status && i < sizeof(stages) / sizeof(stages[0]); i++) status = stages[i](s);

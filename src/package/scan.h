@@ -39,7 +39,7 @@ struct tn_scan {
     struct tn_inventory *inv;
     struct tn_error *err;     /* the caller's, for what ends the call */
     struct tn_error *problem; /* scratch for what becomes a finding; never NULL */
-    struct tn_buf path;       /* scratch for absolute paths */
+    struct tn_buf path;       /* scratch for absolute paths, reserved whole */
     char *head;               /* first bytes of the file at hand, TN_SNIFF_BYTES */
 
     struct tn_str blobs;  /* absolute folder that links of a snapshot may lead to, "" for none */
@@ -93,7 +93,7 @@ enum tn_status tn_scan_evidence(struct tn_scan *s, const char *dialect, const ch
 struct tn_str tn_scan_text(struct tn_scan *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 enum tn_status tn_scan_memory(struct tn_scan *s);
 
-/* Absolute path of an entry below the root, NUL-terminated, valid until the next call; NULL: too long or no memory. */
+/* Absolute path of an entry below the root, NUL-terminated, valid until the next call; NULL: too long. */
 const char *tn_scan_path(struct tn_scan *s, struct tn_str disk);
 /* Index by path, TN_NO_FILE when not listed. */
 uint32_t tn_inventory_index(const struct tn_inventory *inv, struct tn_str path);

@@ -154,7 +154,6 @@ static enum tn_status add_entry(struct walk *w, struct tn_str name)
     char text[128];
     int error = absolute ? tn_os_stat(absolute, s->single.n > 0, &info) : 0;
     if (!absolute || error) {
-        if (tn_buf_status(&s->path) == TN_INSUFFICIENT_MEMORY) return tn_scan_memory(s);
         struct tn_finding *f = about(w, disk, TN_BLOCKER, TN_ARTIFACT_MISSING, "an entry cannot be looked at");
         tn_found(f, "%s", absolute ? tn_os_error_text(error, text, sizeof(text)) : "its path is too long");
         return TN_OK;
