@@ -97,20 +97,24 @@ static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  
 
 /*
  * Fewest digits for 1e-12 <= |v| < 1e9. A float has 24 bits and a double 53, so scaling by an exact power of ten is
- * right to 2^-52 relative. A candidate is taken only when it lies within 0.49 of the gap to the neighbours, so that no
- * correctly rounding reader can see another float.
+ * right to 2^-52 relative. A candidate is taken only when it lies clearly within half of the gap to the neighbours, so that
+ * no correctly rounding reader can see another float.
  */
 static size_t shortest(char *buf, float v)
 {
     double x = fabs((double)v);
-    int exponent = (int)floor(log10(x)); /* may be one off at powers of ten: only costs a digit */
+    int exponent = (int)floor(log10(x)); /* may be one off at powers of ten: only costs a try */
     double gap = x - (double)nextafterf((float)x, 0.0f);
     for (int digits = 1; digits <= 9; digits++) {
         int shift = digits - 1 - exponent; /* decimals after the point when positive */
         double scaled = shift >= 0 ? x * powers[shift] : x / powers[-shift];
         double whole = nearbyint(scaled);
         double back = shift >= 0 ? whole / powers[shift] : whole * powers[-shift];
-        if (fabs(back - x) > 0.49 * gap && digits < 9) continue;
+        if (fabs(back - x) > 0.49999 * gap && digits < 9) continue;
+        if (shift > 0 && whole >= powers[digits]) { /* 9.9999... became 10 */
+            whole /= 10;
+            shift--;
+        }
         if (shift <= 0) return (size_t)snprintf(buf, 32, "%s%.0f.0", v < 0 ? "-" : "", back);
         char number[24];
         int n = snprintf(number, sizeof(number), "%.0f", whole);

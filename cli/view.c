@@ -185,6 +185,13 @@ void cli_table_print(struct cli_table *t, struct cli_view *v)
 
 /* ---- values ---- */
 
+int cli_excerpt(const char *text, size_t most)
+{
+    size_t n = strnlen(text, most);
+    while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) n--;
+    return (int)n;
+}
+
 const char *cli_size_text(char *buf, uint64_t bytes)
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB", "PB"};

@@ -43,6 +43,8 @@ void cli_table_cellf(struct cli_table *t, const char *format, ...) __attribute__
 /* Prints with an indentation of two and releases the table. Nothing when there is no row below the heading. */
 void cli_table_print(struct cli_table *t, struct cli_view *v);
 
+/* How many bytes of text an excerpt of at most `most` bytes has: never half a character. For "%.*s". */
+int cli_excerpt(const char *text, size_t most);
 /* "90.9 MB"; buf[32] */
 const char *cli_size_text(char *buf, uint64_t bytes);
 /* A JSON value on one line: strings without quotes, arrays and objects as JSON. New string (free). */

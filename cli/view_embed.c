@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L
 #include "view_embed.h"
 
 #include "memory.h"
@@ -102,14 +101,6 @@ static double cosine(const float *a, const float *b, size_t n)
     return scale > 0 ? dot / scale : 0;
 }
 
-/* Bytes of the text that a row shows, never half a character. */
-static int excerpt(const char *text)
-{
-    int n = (int)strnlen(text, EXCERPT);
-    while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) n--;
-    return n;
-}
-
 static void similarities(struct cli_embed_page *p)
 {
     struct cli_view *v = &p->cli->view;
@@ -125,7 +116,7 @@ static void similarities(struct cli_embed_page *p)
     for (size_t i = 0; i < p->kept_count; i++) {
         for (size_t j = 0; j < p->kept_count; j++)
             cli_table_cellf(&t, "%.3f", cosine(p->kept[i].vector, p->kept[j].vector, p->kept[i].dimensions));
-        cli_table_cellf(&t, "%zu  %.*s%s", i, excerpt(p->kept[i].text), p->kept[i].text,
+        cli_table_cellf(&t, "%zu  %.*s%s", i, cli_excerpt(p->kept[i].text, EXCERPT), p->kept[i].text,
                         strlen(p->kept[i].text) > EXCERPT ? " ..." : "");
     }
     cli_table_print(&t, v);
