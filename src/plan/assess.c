@@ -1,0 +1,330 @@
+/*
+ * Assessment: package, task, options, build and machine related to one another, provider by provider. Collects every
+ * blocker of every stage in one pass; decides nothing that a caller has not asked for.
+ *
+ * A blocker of the package binds all providers: falling back to another provider must never hide a broken artifact.
+ */
+#include "base/json_write.h"
+#include "plan/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Rows that one invocation carries. Efficiency of the kernels is flat from some 500 rows on; more rows balance sequences
+ * of different lengths better, fewer bound the time until a cancel or another request is noticed.
+ */
+enum { BATCH_ROWS = 2048, BATCH_SEQUENCES = 512 };
+
+/* ---- common findings --------------------------------------------------------------------------------------------- */
+
+static enum tn_status assess_common(struct tn_survey *s, const tn_plan_options *options,
+                                    const enum tn_choice_origin *origin, struct tn_error *err)
+{
+    const struct tn_planner *planner = s->planner;
+    tn_inventory_findings(planner->d->inv, planner->d->variant, &s->findings);
+    tn_findings_append(&s->findings, &planner->d->findings);
+    enum tn_status st = tn_policy_make(&s->policy, &s->arena, options, origin, &planner->defaults, &s->findings, err);
+    if (st) return st;
+    if (s->policy.task) s->policy.task->assess(planner->d, &s->findings, &s->route);
+    return TN_OK;
+}
+
+/* ---- one provider -------------------------------------------------------------------------------------------------- */
+
+static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
+{
+    uint64_t longest = s->route.max_tokens ? s->route.max_tokens : 1;
+    bool known = strcmp(s->policy.numeric, "f32") == 0 || strcmp(s->policy.numeric, "bf16") == 0;
+    row->request = (struct tn_component_request){
+        .ctx = s->planner->ctx,
+        .d = s->planner->d,
+        .component = s->route.component,
+        .first_module = s->route.first_module,
+        .module_end = s->route.module_end,
+        .numeric = known ? s->policy.numeric : "f32", /* an unknown one is a finding already */
+        .threads = s->policy.threads > s->planner->defaults.most_threads ? 1 : (unsigned)s->policy.threads,
+        .max_rows = longest,
+        .batch_rows = longest > BATCH_ROWS ? longest : BATCH_ROWS,
+        .batch_sequences = BATCH_SEQUENCES,
+    };
+}
+
+static struct tn_str text_member(struct tn_json doc, const char *pointer)
+{
+    struct tn_str s = {"", 0};
+    tn_json_str(tn_json_find(doc, pointer), &s);
+    return s;
+}
+
+/* The class of instruction sets is the provider's to know; it says so in its part of the plan document. */
+static enum tn_status read_isa_class(struct tn_survey *s, struct tn_survey_row *row, struct tn_error *err)
+{
+    struct tn_alloc *alloc = s->planner->ctx->alloc;
+    struct tn_buf text;
+    struct tn_json_writer w;
+    struct tn_json_doc doc = {0};
+    tn_buf_init(&text, alloc, s->planner->ctx->limits.json_bytes);
+    tn_jw_init(&w, &text, false);
+    tn_jw_begin_object(&w);
+    row->entry->provider->write(&row->assessment, &w);
+    tn_jw_end_object(&w);
+    enum tn_status st = tn_buf_status(&text);
+    if (st) {
+        st = tn_error_memory(err, TN_PHASE_ASSESS, "asking the provider about its kernels");
+        goto out;
+    }
+    st = tn_json_parse(&doc, alloc, &s->planner->ctx->limits, TN_STR("provider"), tn_buf_str(&text), err);
+    if (st) goto out;
+    struct tn_str isa = text_member(tn_json_root(&doc), "/isa_class");
+    row->record_route.isa_class = tn_arena_str(&s->arena, isa);
+    if (!row->record_route.isa_class.s) st = tn_error_memory(err, TN_PHASE_ASSESS, "asking the provider about its kernels");
+out:
+    tn_json_release(&doc);
+    tn_buf_release(&text);
+    return st;
+}
+
+static struct tn_str joined(struct tn_arena *arena, const char *a, const char *b)
+{
+    size_t n = strlen(a) + strlen(b) + 1;
+    char *text = tn_arena_alloc(arena, n + 1);
+    if (!text) return (struct tn_str){NULL, 0};
+    snprintf(text, n + 1, "%s/%s", a, b);
+    return (struct tn_str){text, n};
+}
+
+static enum tn_status fill_record_route(struct tn_survey *s, struct tn_survey_row *row, struct tn_error *err)
+{
+    const struct tn_family *family = s->route.component ? tn_family_of(s->route.component) : NULL;
+    const struct tn_recipe *recipe = s->policy.task->recipe;
+    struct tn_record_route *r = &row->record_route;
+    r->provider = tn_str_of(row->entry->provider->name);
+    r->provider_version = tn_str_of(row->entry->provider->version);
+    r->family = family ? joined(&s->arena, family->name, family->version) : TN_STR("");
+    r->stored = row->assessment.numeric.stored;
+    r->compute = tn_str_of(row->assessment.numeric.compute == TN_COMPUTE_BF16 ? "bf16" : "f32");
+    r->accumulate = tn_str_of(row->assessment.numeric.accumulate ? row->assessment.numeric.accumulate : "");
+    r->kv = tn_str_of(row->assessment.numeric.kv ? row->assessment.numeric.kv : "");
+    r->recipe = joined(&s->arena, recipe->name, recipe->version);
+    r->contract = tn_str_of(s->policy.task->contract);
+    if (!r->family.s || !r->recipe.s) return tn_error_memory(err, TN_PHASE_ASSESS, "describing the route");
+    return read_isa_class(s, row, err);
+}
+
+/* Evidence from the store; a store that cannot be read is a warning, its evidence then does not count. */
+static enum tn_status look_up_evidence(struct tn_survey *s, struct tn_survey_row *row, struct tn_error *err)
+{
+    const struct tn_planner *planner = s->planner;
+    struct tn_record_facts facts;
+    row->level = TN_LEVEL_STRUCTURALLY_VALID;
+    if (!planner->records) return TN_OK;
+    enum tn_status st = tn_record_facts_of(&facts, &s->arena, planner->d, &row->record_route, err);
+    if (st) return st;
+    st = tn_record_level_for(planner->records, &facts, &row->standing, err);
+    if (st == TN_INSUFFICIENT_MEMORY) return st;
+    if (st) {
+        tn_findings_add(&row->findings, TN_WARNING, st, TN_PHASE_ASSESS, "the store of records cannot be read: its evidence does not count");
+        tn_error_clear(err);
+        return TN_OK;
+    }
+    if (row->standing.found) row->level = row->standing.level;
+    return TN_OK;
+}
+
+static void judge_evidence(struct tn_survey *s, struct tn_survey_row *row)
+{
+    if (row->decision != TN_ELIGIBLE || tn_level_satisfies(row->level, s->policy.level)) return;
+    row->decision = TN_UNQUALIFIED;
+    struct tn_finding *f = tn_findings_add(&row->findings, TN_BLOCKER, TN_VERSION_UNQUALIFIED, TN_PHASE_ASSESS,
+                                           row->level == TN_LEVEL_WITHDRAWN ? "the evidence for this route was withdrawn"
+                                                                            : "the evidence for this route is below what is required");
+    tn_at_option(f, tn_plan_option_name(TN_OPTION_REQUIRE_LEVEL));
+    tn_found(f, "%s", tn_level_name(row->level));
+    tn_expected(f, "%s", tn_level_name(s->policy.level));
+    tn_remedy(f, "run `tenon qualify` for this package and task, or require less");
+}
+
+static enum tn_status assess_row(struct tn_survey *s, struct tn_survey_row *row, struct tn_error *err)
+{
+    if (!row->entry->provider) {
+        struct tn_finding *f = tn_findings_add(&row->findings, TN_BLOCKER, TN_PROVIDER_UNAVAILABLE, TN_PHASE_ASSESS,
+                                               "provider \"%s\" is not available: %s", row->entry->name, row->entry->why_absent);
+        tn_at_option(f, tn_plan_option_name(TN_OPTION_PROVIDER));
+        tn_found(f, "%s", row->entry->name);
+        tn_remedy(f, "use the provider native");
+        return TN_OK;
+    }
+    fill_request(s, row);
+    if (!s->policy.task || !s->route.component) {
+        row->decision = TN_UNSUPPORTED;
+        return TN_OK;
+    }
+    enum tn_status st = row->entry->provider->assess(row->entry->provider, &row->request, &row->assessment, err);
+    if (st) return st;
+    row->assessed = true;
+    tn_findings_append(&row->findings, &row->assessment.findings);
+    row->decision = row->assessment.decision;
+    if (row->findings.blockers > 0 && row->decision == TN_ELIGIBLE) row->decision = TN_UNSUPPORTED;
+    if (s->findings.blockers > 0) row->decision = TN_UNSUPPORTED;
+    if (row->decision != TN_ELIGIBLE) return TN_OK;
+    row->memory = tn_memory_estimate_make(s->planner->d, &s->route, &row->assessment, row->request.batch_rows,
+                                          row->request.batch_sequences);
+    st = fill_record_route(s, row, err);
+    if (!st) st = look_up_evidence(s, row, err);
+    if (!st) judge_evidence(s, row);
+    return st;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------------------------- */
+
+static const struct tn_provider_entry *entry_of(const struct tn_planner *planner, const char *name)
+{
+    for (size_t i = 0; i < planner->provider_count; i++) {
+        if (strcmp(planner->providers[i].name, name) == 0) return &planner->providers[i];
+    }
+    return NULL;
+}
+
+static void refuse_unknown_provider(struct tn_survey *s, const char *name)
+{
+    const struct tn_planner *planner = s->planner;
+    char known[256] = "";
+    size_t at = 0;
+    for (size_t i = 0; i < planner->provider_count && at < sizeof(known); i++) {
+        const struct tn_provider_entry *e = &planner->providers[i];
+        int n = snprintf(known + at, sizeof(known) - at, "%s%s%s", i ? ", " : "", e->name,
+                         e->provider ? "" : " (not in this build)");
+        if (n > 0) at += (size_t)n;
+    }
+    struct tn_finding *f = tn_findings_add(&s->findings, TN_BLOCKER, TN_PROVIDER_UNAVAILABLE, TN_PHASE_ASSESS,
+                                           "no provider of this name exists");
+    tn_at_option(f, tn_plan_option_name(TN_OPTION_PROVIDER));
+    tn_found(f, "%s", name);
+    tn_expected(f, "one of: %s", known);
+}
+
+static struct tn_survey_row *add_row(struct tn_survey *s, const struct tn_provider_entry *entry, bool requested)
+{
+    struct tn_survey_row *row = &s->rows[s->row_count++];
+    row->entry = entry;
+    row->requested = requested;
+    row->decision = TN_UNKNOWN;
+    tn_findings_init(&row->findings, s->planner->ctx->alloc, (size_t)s->planner->ctx->limits.findings);
+    return row;
+}
+
+static bool has_row(const struct tn_survey *s, const struct tn_provider_entry *entry)
+{
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        if (s->rows[i].entry == entry) return true;
+    }
+    return false;
+}
+
+/* The rank of a decision: smaller is better. */
+static unsigned rank_of(enum tn_decision decision)
+{
+    switch (decision) {
+    case TN_ELIGIBLE: return 0;
+    case TN_UNQUALIFIED: return 1;
+    case TN_UNKNOWN: return 2;
+    default: return 3;
+    }
+}
+
+static void decide(struct tn_survey *s)
+{
+    s->decision = TN_UNSUPPORTED;
+    if (s->findings.blockers > 0) return;
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        if (s->rows[i].requested && rank_of(s->rows[i].decision) < rank_of(s->decision)) s->decision = s->rows[i].decision;
+    }
+}
+
+enum tn_status tn_survey_make(struct tn_survey *s, const struct tn_planner *planner, const tn_plan_options *options,
+                              const enum tn_choice_origin *origin, bool everyone, struct tn_error *err)
+{
+    struct tn_alloc *alloc = planner->ctx->alloc;
+    *s = (struct tn_survey){.planner = planner, .decision = TN_UNKNOWN};
+    tn_arena_init(&s->arena, alloc);
+    tn_findings_init(&s->findings, alloc, (size_t)planner->ctx->limits.findings);
+    enum tn_status st = assess_common(s, options, origin, err);
+    if (st) goto fail;
+    s->rows = tn_arena_array(&s->arena, planner->provider_count, sizeof(*s->rows));
+    if (!s->rows) {
+        st = tn_error_memory(err, TN_PHASE_ASSESS, "assessing the providers");
+        goto fail;
+    }
+    for (uint32_t i = 0; i < s->policy.provider_count; i++) {
+        const struct tn_provider_entry *entry = entry_of(planner, s->policy.providers[i]);
+        if (entry) {
+            add_row(s, entry, true);
+        } else {
+            refuse_unknown_provider(s, s->policy.providers[i]);
+        }
+    }
+    for (size_t i = 0; everyone && i < planner->provider_count; i++) {
+        if (!has_row(s, &planner->providers[i])) add_row(s, &planner->providers[i], false);
+    }
+    for (uint32_t i = 0; !st && i < s->row_count; i++) st = assess_row(s, &s->rows[i], err);
+    if (st) goto fail;
+    decide(s);
+    return TN_OK;
+fail:
+    tn_survey_release(s);
+    return st;
+}
+
+void tn_survey_release(struct tn_survey *s)
+{
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        if (s->rows[i].assessed) tn_assessment_release(&s->rows[i].assessment);
+        tn_findings_release(&s->rows[i].findings);
+    }
+    s->row_count = 0;
+    tn_findings_release(&s->findings);
+    tn_arena_release(&s->arena);
+}
+
+/* ---- document ------------------------------------------------------------------------------------------------------ */
+
+static void write_row(struct tn_json_writer *w, const struct tn_survey *s, const struct tn_survey_row *row)
+{
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "name", row->entry->name);
+    tn_jw_member_cstr(w, "version", row->entry->provider ? row->entry->provider->version : NULL);
+    tn_jw_member_bool(w, "present", row->entry->provider != NULL);
+    tn_jw_member_bool(w, "requested", row->requested);
+    tn_jw_member_cstr(w, "decision", tn_decision_name(row->decision));
+    tn_jw_key(w, "findings");
+    tn_findings_write(w, &row->findings);
+    if (row->assessed && row->memory.peak > 0) {
+        tn_jw_member_cstr(w, "evidence_level", tn_level_name(row->level));
+        tn_memory_estimate_write(w, &row->memory, s->policy.memory_limit);
+    }
+    tn_jw_end_object(w);
+}
+
+void tn_survey_write(struct tn_json_writer *w, const struct tn_survey *s)
+{
+    char hex[TN_SHA256_HEX];
+    const struct tn_description *d = s->planner->d;
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "task", s->policy.task_name);
+    tn_jw_member_cstr(w, "contract", s->policy.task ? s->policy.task->contract : NULL);
+    tn_jw_member_cstr(w, "decision", tn_decision_name(s->decision));
+    tn_jw_key(w, "package");
+    tn_jw_begin_object(w);
+    tn_jw_member_str(w, "dialect", d->dialect);
+    tn_jw_member_cstr(w, "manifest", tn_digest_hex(&d->inv->manifest, hex));
+    tn_jw_end_object(w);
+    tn_policy_write(w, &s->policy);
+    tn_jw_key(w, "findings");
+    tn_findings_write(w, &s->findings);
+    tn_jw_key(w, "providers");
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < s->row_count; i++) write_row(w, s, &s->rows[i]);
+    tn_jw_end_array(w);
+    tn_jw_end_object(w);
+}

@@ -1,0 +1,72 @@
+/*
+ * What a session will hold, from headers and file sizes alone. Two moments decide the peak: building the tokenizer
+ * (before any weight is there) and the provider's own loading. Figures count the session's lease; requests come on top
+ * and are counted when they are admitted.
+ */
+#include "base/json_write.h"
+#include "plan/plan.h"
+
+/*
+ * Measured on vocabularies of 155 to 151,643 entries (bench/notes of the tokenizer): bytes that stay, and bytes that the
+ * parsed document takes while the stages are built, per byte of file.
+ */
+#define TOKENIZER_RESIDENT_PER_BYTE 6.0
+#define TOKENIZER_DOCUMENT_PER_BYTE 12.0
+enum { SESSION_FIXED = 64 << 10 };
+
+static uint64_t file_size(const struct tn_description *d, struct tn_str path)
+{
+    const struct tn_package_file *file = path.n ? tn_inventory_file(d->inv, path) : NULL;
+    return file ? file->size : 0;
+}
+
+static uint64_t batch_bytes(uint64_t rows, uint64_t sequences, uint64_t width)
+{
+    uint64_t per_row = 2 * sizeof(int32_t);
+    uint64_t per_sequence = sizeof(int32_t) + sizeof(struct tn_span) + sizeof(size_t) + sizeof(uint8_t) +
+                            sizeof(void *) + width * sizeof(float);
+    return rows * per_row + sequences * per_sequence;
+}
+
+struct tn_memory_estimate tn_memory_estimate_make(const struct tn_description *d, const struct tn_task_route *route,
+                                                  const struct tn_assessment *a, uint64_t batch_rows,
+                                                  uint64_t batch_sequences)
+{
+    struct tn_memory_estimate m = {
+        .weights = a->estimate.weights_bytes,
+        .workspace = a->estimate.workspace_bytes,
+        .transient = a->estimate.transient_bytes,
+        .uncertainty = a->estimate.uncertainty,
+    };
+    uint64_t json = file_size(d, d->tokenizer.tokenizer_json), vocab = file_size(d, d->tokenizer.vocab_txt);
+    uint64_t source = json ? json : vocab;
+    m.tokenizer = (uint64_t)(TOKENIZER_RESIDENT_PER_BYTE * (double)source);
+    m.tokenizer_transient = (uint64_t)(TOKENIZER_DOCUMENT_PER_BYTE * (double)source);
+    m.session = SESSION_FIXED + route->max_tokens * 64 + batch_bytes(batch_rows, batch_sequences, a->output_width);
+    m.resident = m.tokenizer + m.session + m.weights + m.workspace;
+    uint64_t building = m.tokenizer + m.tokenizer_transient;
+    uint64_t loading = m.tokenizer + m.weights + m.workspace + m.transient;
+    m.peak = building > loading ? building : loading;
+    if (m.resident > m.peak) m.peak = m.resident;
+    return m;
+}
+
+void tn_memory_estimate_write(struct tn_json_writer *w, const struct tn_memory_estimate *m, uint64_t limit)
+{
+    tn_jw_key(w, "memory");
+    tn_jw_begin_object(w);
+    tn_jw_member_u64(w, "weights_bytes", m->weights);
+    tn_jw_member_u64(w, "workspace_bytes", m->workspace);
+    tn_jw_member_u64(w, "tokenizer_bytes", m->tokenizer);
+    tn_jw_member_u64(w, "session_bytes", m->session);
+    tn_jw_member_u64(w, "resident_bytes", m->resident);
+    tn_jw_member_u64(w, "peak_bytes", m->peak);
+    tn_jw_member_f64(w, "uncertainty", m->uncertainty);
+    tn_jw_key(w, "limit_bytes");
+    if (limit) {
+        tn_jw_u64(w, limit);
+    } else {
+        tn_jw_null(w);
+    }
+    tn_jw_end_object(w);
+}

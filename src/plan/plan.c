@@ -1,0 +1,247 @@
+/* Making, keeping and printing a plan: one eligible row of a survey, immutable from then on. */
+#include "plan/plan.h"
+
+#include "base/json_write.h"
+
+#include <string.h>
+
+/* ---- making -------------------------------------------------------------------------------------------------------- */
+
+/* Every blocker, the package's first: an error object with all findings of the requested providers. */
+static enum tn_status refuse(const struct tn_survey *s, struct tn_error *err)
+{
+    struct tn_findings all;
+    tn_findings_init(&all, s->planner->ctx->alloc, (size_t)s->planner->ctx->limits.findings);
+    tn_findings_append(&all, &s->findings);
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        if (s->rows[i].requested) tn_findings_append(&all, &s->rows[i].findings);
+    }
+    enum tn_status st = tn_error_from_findings(err, &all);
+    if (st == TN_OK) {
+        st = TN_UNSUPPORTED_TASK;
+        tn_error_set(err, st, TN_PHASE_PLAN, "no provider that was asked for can run the task");
+    }
+    tn_findings_release(&all);
+    return st;
+}
+
+static struct tn_survey_row *first_eligible(struct tn_survey *s, uint32_t *skipped)
+{
+    *skipped = 0;
+    if (s->findings.blockers > 0) return NULL;
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        if (s->rows[i].requested && s->rows[i].decision == TN_ELIGIBLE) return &s->rows[i];
+        if (s->rows[i].requested) ++*skipped;
+    }
+    return NULL;
+}
+
+static enum tn_status keep_provider_members(struct tn_plan *plan, struct tn_error *err)
+{
+    const struct tn_context *ctx = plan->survey.planner->ctx;
+    struct tn_buf text;
+    struct tn_json_writer w;
+    tn_buf_init(&text, ctx->alloc, (size_t)ctx->limits.json_bytes);
+    tn_jw_init(&w, &text, false);
+    tn_jw_begin_object(&w);
+    plan->row->entry->provider->write(&plan->row->assessment, &w);
+    tn_jw_end_object(&w);
+    if (!tn_buf_status(&text)) plan->provider_members = tn_arena_str(&plan->survey.arena, tn_buf_str(&text));
+    tn_buf_release(&text);
+    return plan->provider_members.s ? TN_OK : tn_error_memory(err, TN_PHASE_PLAN, "keeping the provider's part of the plan");
+}
+
+/*
+ * The planner is copied into the survey's arena: the caller's own may be on its stack, while the plan lives on. What it
+ * points to outlives the plan.
+ */
+static enum tn_status own_planner(struct tn_plan *plan, struct tn_error *err)
+{
+    struct tn_planner *copy = tn_arena_alloc(&plan->survey.arena, sizeof(*copy));
+    if (!copy) return tn_error_memory(err, TN_PHASE_PLAN, "making the plan");
+    *copy = *plan->survey.planner;
+    copy->records = NULL;
+    plan->survey.planner = copy;
+    return TN_OK;
+}
+
+enum tn_status tn_plan_make(const struct tn_planner *planner, const tn_plan_options *options,
+                            const enum tn_choice_origin *origin, struct tn_keep keep, struct tn_plan **out,
+                            struct tn_error *err)
+{
+    *out = NULL;
+    struct tn_plan *plan = tn_calloc(planner->ctx->alloc, 1, sizeof(*plan));
+    if (!plan) return tn_error_memory(err, TN_PHASE_PLAN, "making the plan");
+    enum tn_status st = tn_survey_make(&plan->survey, planner, options, origin, false, err);
+    if (st) goto no_survey;
+    plan->row = first_eligible(&plan->survey, &plan->skipped);
+    st = plan->row ? own_planner(plan, err) : refuse(&plan->survey, err);
+    if (!st) st = keep_provider_members(plan, err);
+    if (st) goto fail;
+    plan->task = plan->survey.policy.task;
+    plan->fingerprint = tn_plan_fingerprint(&plan->survey, plan->row);
+    tn_digest_hex(&plan->fingerprint, plan->id);
+    tn_ref_init(&plan->ref);
+    plan->keep = keep;
+    *out = plan;
+    return TN_OK;
+fail:
+    tn_survey_release(&plan->survey);
+no_survey:
+    tn_free(planner->ctx->alloc, plan);
+    return st;
+}
+
+void tn_plan_drop(struct tn_plan *plan)
+{
+    if (!plan || !tn_ref_drop(&plan->ref)) return;
+    struct tn_alloc *alloc = plan->survey.planner->ctx->alloc;
+    struct tn_keep keep = plan->keep;
+    tn_survey_release(&plan->survey);
+    tn_free(alloc, plan);
+    tn_keep_drop(&keep);
+}
+
+/* ---- the document --------------------------------------------------------------------------------------------------- */
+
+static void write_str_or_null(struct tn_json_writer *w, const char *key, struct tn_str s)
+{
+    tn_jw_key(w, key);
+    if (s.n) {
+        tn_jw_str(w, s);
+    } else {
+        tn_jw_null(w);
+    }
+}
+
+static void write_package(struct tn_json_writer *w, const struct tn_description *d)
+{
+    char hex[TN_SHA256_HEX];
+    tn_jw_key(w, "package");
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "manifest", tn_digest_hex(&d->inv->manifest, hex));
+    tn_jw_member_str(w, "dialect", d->dialect);
+    write_str_or_null(w, "variant", d->variant ? d->variant->id : (struct tn_str){NULL, 0});
+    tn_jw_key(w, "descriptive");
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < d->descriptive_count; i++) tn_jw_str(w, d->descriptive[i]);
+    tn_jw_end_array(w);
+    tn_jw_end_object(w);
+}
+
+static void write_versions(struct tn_json_writer *w, const struct tn_plan *plan)
+{
+    const struct tn_survey_row *row = plan->row;
+    tn_jw_key(w, "provider");
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "name", row->entry->provider->name);
+    tn_jw_member_cstr(w, "version", row->entry->provider->version);
+    tn_jw_member_cstr(w, "scope", row->entry->provider->scope);
+    tn_jw_end_object(w);
+    tn_jw_key(w, "build");
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "version", tn_version());
+    tn_jw_end_object(w);
+    tn_jw_key(w, "machine");
+    tn_jw_begin_object(w);
+    tn_jw_member_str(w, "isa_class", row->record_route.isa_class);
+    tn_jw_end_object(w);
+    tn_jw_member_cstr(w, "task", plan->task->name);
+    tn_jw_member_cstr(w, "contract", plan->task->contract);
+    tn_jw_key(w, "recipe");
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "name", plan->task->recipe->name);
+    tn_jw_member_cstr(w, "version", plan->task->recipe->version);
+    plan->task->write_route(w, plan->survey.planner->d, &plan->survey.route);
+    tn_jw_end_object(w);
+}
+
+static void write_policies(struct tn_json_writer *w, const struct tn_plan *plan)
+{
+    const struct tn_survey_row *row = plan->row;
+    const struct tn_policy *p = &plan->survey.policy;
+    tn_policy_write(w, p);
+    tn_jw_key(w, "numeric");
+    tn_jw_begin_object(w);
+    tn_jw_member_str(w, "stored", row->record_route.stored);
+    tn_jw_member_str(w, "compute", row->record_route.compute);
+    tn_jw_member_str(w, "accumulate", row->record_route.accumulate);
+    tn_jw_member_str(w, "kv", row->record_route.kv);
+    tn_jw_end_object(w);
+    tn_jw_key(w, "placement");
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "device", p->device);
+    tn_jw_member_cstr(w, "policy", p->placement);
+    tn_jw_end_object(w);
+    tn_jw_key(w, "policy");
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "trust", "no code of the package runs");
+    tn_jw_member_cstr(w, "network", "none");
+    tn_jw_key(w, "fallback");
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < p->provider_count; i++) tn_jw_cstr(w, p->providers[i]);
+    tn_jw_end_array(w);
+    tn_jw_end_object(w);
+    tn_jw_key(w, "batch");
+    tn_jw_begin_object(w);
+    tn_jw_member_u64(w, "rows", row->request.batch_rows);
+    tn_jw_member_u64(w, "sequences", row->request.batch_sequences);
+    tn_jw_end_object(w);
+}
+
+/* Providers that were preferred and could not, each with its reasons. */
+static void write_exclusions(struct tn_json_writer *w, const struct tn_plan *plan)
+{
+    const struct tn_survey *s = &plan->survey;
+    tn_jw_key(w, "exclusions");
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        const struct tn_survey_row *row = &s->rows[i];
+        if (row == plan->row) break;
+        tn_jw_begin_object(w);
+        tn_jw_member_cstr(w, "provider", row->entry->name);
+        tn_jw_member_cstr(w, "decision", tn_decision_name(row->decision));
+        tn_jw_key(w, "findings");
+        tn_findings_write(w, &row->findings);
+        tn_jw_end_object(w);
+    }
+    tn_jw_end_array(w);
+}
+
+/* The members of a JSON object text, into the caller's object: the text without its braces. */
+static void write_members(struct tn_json_writer *w, struct tn_alloc *alloc, const struct tn_limits *limits, struct tn_str text)
+{
+    struct tn_json_doc doc = {0};
+    if (tn_json_parse(&doc, alloc, limits, TN_STR("plan"), text, NULL) != TN_OK) {
+        w->out->failed = TN_INSUFFICIENT_MEMORY;
+        return;
+    }
+    for (struct tn_json v = tn_json_first(tn_json_root(&doc)); tn_json_present(v); v = tn_json_next(v)) {
+        tn_jw_key_str(w, tn_json_key(v));
+        tn_jw_raw(w, tn_json_text(v));
+    }
+    tn_json_release(&doc);
+}
+
+void tn_plan_write(struct tn_json_writer *w, const struct tn_plan *plan)
+{
+    const struct tn_survey *s = &plan->survey;
+    const struct tn_context *ctx = s->planner->ctx;
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "schema", TN_PLAN_SCHEMA);
+    tn_jw_member_cstr(w, "id", plan->id);
+    write_package(w, s->planner->d);
+    write_versions(w, plan);
+    write_policies(w, plan);
+    tn_memory_estimate_write(w, &plan->row->memory, s->policy.memory_limit);
+    tn_jw_member_cstr(w, "evidence_level", tn_level_name(plan->row->level));
+    write_str_or_null(w, "record", tn_str_of(plan->row->standing.found ? plan->row->standing.id : ""));
+    tn_jw_member_cstr(w, "note", plan->row->level == TN_LEVEL_STRUCTURALLY_VALID
+                                     ? "no recorded evidence that answers equal a reference; see `tenon qualify`"
+                                     : NULL);
+    write_exclusions(w, plan);
+    tn_jw_key(w, "findings");
+    tn_findings_write(w, &s->findings);
+    write_members(w, ctx->alloc, &ctx->limits, plan->provider_members);
+    tn_jw_end_object(w);
+}

@@ -1,0 +1,193 @@
+/*
+ * Assessment and plan. Assessment is a relation over package, task, options, build and machine: for every provider a
+ * decision with every blocker. A plan is one of its eligible rows made immutable: exactly how the task will run, with
+ * the origin of each choice, a fingerprint and the memory that it will need. Both are pure: headers and documents only,
+ * no weights, no residency, no refusal for lack of memory.
+ *
+ * What the layers above decide arrives as data: the list of providers, the machine's threads, the store of records, and
+ * what the plan must keep alive.
+ */
+#ifndef TN_PLAN_PLAN_H
+#define TN_PLAN_PLAN_H
+
+#include "base/ref.h"
+#include "provider.h"
+#include "record/record.h"
+#include "task/task.h"
+
+/* ---- policy: the effective options ------------------------------------------------------------------------------ */
+
+#define TN_CHOICE_ORIGIN_LIST(X)                                                                   \
+    X(DEFAULT, "default")                                                                          \
+    X(PACKAGE, "package")                                                                          \
+    X(REQUEST, "request")
+
+enum tn_choice_origin {
+#define X(name, text) TN_CHOICE_##name,
+    TN_CHOICE_ORIGIN_LIST(X)
+#undef X
+    TN_CHOICE_ORIGINS
+};
+
+const char *tn_choice_origin_name(enum tn_choice_origin origin);
+
+/* The options of a plan in the order of its document. */
+#define TN_PLAN_OPTION_LIST(X)                                                                     \
+    X(TASK, "task")                                                                                \
+    X(PROVIDER, "provider")                                                                        \
+    X(DEVICE, "device")                                                                            \
+    X(PLACEMENT, "placement")                                                                      \
+    X(NUMERIC, "numeric")                                                                          \
+    X(REQUIRE_LEVEL, "require_level")                                                              \
+    X(THREADS, "threads")                                                                          \
+    X(MEMORY_LIMIT, "memory_limit")
+
+enum tn_plan_option {
+#define X(name, text) TN_OPTION_##name,
+    TN_PLAN_OPTION_LIST(X)
+#undef X
+    TN_PLAN_OPTIONS
+};
+
+const char *tn_plan_option_name(enum tn_plan_option option);
+
+enum { TN_POLICY_PROVIDERS = 8 };
+
+/* Strings live in the owner's arena. */
+struct tn_policy {
+    const char *task_name, *provider_list, *device, *placement, *numeric;
+    const char *require_level; /* NULL: whatever is structurally valid may run */
+    uint64_t threads, memory_limit; /* limit in bytes, 0: none */
+    enum tn_choice_origin origin[TN_PLAN_OPTIONS];
+    /* resolved */
+    const struct tn_task *task; /* NULL: unknown */
+    const char *providers[TN_POLICY_PROVIDERS];
+    uint32_t provider_count;
+    enum tn_level level;
+};
+
+struct tn_policy_defaults {
+    uint64_t threads, memory_limit, most_threads;
+};
+
+/*
+ * Effective options. `origin` NULL: what is set in `options` comes from the request. Every option that cannot be obeyed
+ * is a blocker. Fails itself only without memory.
+ */
+enum tn_status tn_policy_make(struct tn_policy *policy, struct tn_arena *arena, const tn_plan_options *options,
+                              const enum tn_choice_origin *origin, const struct tn_policy_defaults *defaults,
+                              struct tn_findings *findings, struct tn_error *err);
+/* Member "options": each with value and origin. */
+void tn_policy_write(struct tn_json_writer *w, const struct tn_policy *policy);
+
+/* ---- memory ------------------------------------------------------------------------------------------------------- */
+
+/* Bytes of the session's lease; see memory.c for what each figure counts. */
+struct tn_memory_estimate {
+    uint64_t weights, workspace, transient; /* the provider's */
+    uint64_t tokenizer, tokenizer_transient;
+    uint64_t session;  /* batch, recipe, bookkeeping */
+    uint64_t resident; /* after load, before any request */
+    uint64_t peak;     /* while loading, or with a first small request */
+    double uncertainty;
+};
+
+struct tn_memory_estimate tn_memory_estimate_make(const struct tn_description *d, const struct tn_task_route *route,
+                                                  const struct tn_assessment *a, uint64_t batch_rows,
+                                                  uint64_t batch_sequences);
+/* Member "memory". */
+void tn_memory_estimate_write(struct tn_json_writer *w, const struct tn_memory_estimate *m, uint64_t limit);
+
+/* ---- assessment ----------------------------------------------------------------------------------------------------- */
+
+/* A provider that is known by name; absent ones say why. */
+struct tn_provider_entry {
+    const char *name;
+    const struct tn_provider *provider; /* NULL: absent */
+    const char *why_absent;
+};
+
+/* What the composition root hands down. Everything outlives surveys and plans, the description by `keep`. */
+struct tn_planner {
+    const struct tn_context *ctx;
+    const struct tn_description *d;
+    const struct tn_provider_entry *providers;
+    size_t provider_count;
+    struct tn_policy_defaults defaults;
+    const struct tn_record_store *records; /* NULL: no evidence is kept */
+};
+
+/* One provider's row. */
+struct tn_survey_row {
+    const struct tn_provider_entry *entry;
+    bool requested, assessed;
+    enum tn_decision decision;
+    struct tn_findings findings;      /* why, beside the common ones */
+    struct tn_assessment assessment;  /* when assessed */
+    struct tn_component_request request;
+    struct tn_memory_estimate memory;
+    struct tn_record_route record_route;
+    struct tn_record_standing standing;
+    enum tn_level level;
+};
+
+struct tn_survey {
+    const struct tn_planner *planner;
+    struct tn_arena arena;
+    struct tn_policy policy;
+    struct tn_task_route route;
+    struct tn_findings findings; /* of package, description, task and options: they bind every provider */
+    struct tn_survey_row *rows;
+    uint32_t row_count;
+    enum tn_decision decision; /* the best among the requested */
+};
+
+/*
+ * Assesses the requested providers, with `everyone` all others too. Fills *survey even when nothing can run; fails only
+ * without memory. Release it in any case after success.
+ */
+enum tn_status tn_survey_make(struct tn_survey *survey, const struct tn_planner *planner, const tn_plan_options *options,
+                              const enum tn_choice_origin *origin, bool everyone, struct tn_error *err);
+void tn_survey_release(struct tn_survey *survey);
+/* The assessment document. */
+void tn_survey_write(struct tn_json_writer *w, const struct tn_survey *survey);
+
+/* ---- plan ------------------------------------------------------------------------------------------------------------ */
+
+/* Immutable and counted; the public handle. */
+struct tn_plan {
+    struct tn_ref ref;
+    struct tn_keep keep;
+    struct tn_survey survey; /* owns everything below */
+    struct tn_survey_row *row;
+    struct tn_digest fingerprint;
+    char id[TN_SHA256_HEX];
+    const struct tn_task *task;
+    struct tn_str provider_members; /* JSON object: what the provider wrote about itself */
+    uint32_t skipped;               /* requested providers that came before and could not */
+};
+
+/*
+ * Makes a plan or refuses with every blocker. On success the plan owns `keep` and drops it at its end; on failure the
+ * caller still owns it.
+ */
+enum tn_status tn_plan_make(const struct tn_planner *planner, const tn_plan_options *options,
+                            const enum tn_choice_origin *origin, struct tn_keep keep, struct tn_plan **out,
+                            struct tn_error *err);
+/* Drops one reference. */
+void tn_plan_drop(struct tn_plan *plan);
+void tn_plan_write(struct tn_json_writer *w, const struct tn_plan *plan);
+
+/*
+ * Makes the plan again that a document describes: its options, applied to this package in this build on this machine.
+ * Whatever comes out differently is TN_ARTIFACT_STALE with both values; a document that is not one of ours is
+ * TN_METADATA_INVALID. The text is untrusted.
+ */
+enum tn_status tn_plan_again(const struct tn_planner *planner, struct tn_str text, struct tn_keep keep,
+                             struct tn_plan **out, struct tn_error *err);
+
+struct tn_digest tn_plan_fingerprint(const struct tn_survey *survey, const struct tn_survey_row *row);
+
+#define TN_PLAN_SCHEMA "tenon.plan/1"
+
+#endif

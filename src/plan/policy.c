@@ -1,0 +1,221 @@
+/*
+ * Effective options of a plan, each with its origin. Options are the caller's: a value that cannot be obeyed is refused
+ * with what could be, never replaced.
+ */
+#include "base/json_write.h"
+#include "plan/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *tn_choice_origin_name(enum tn_choice_origin origin)
+{
+    static const char *const names[TN_CHOICE_ORIGINS] = {
+#define X(name, text) text,
+        TN_CHOICE_ORIGIN_LIST(X)
+#undef X
+    };
+    return (unsigned)origin < TN_CHOICE_ORIGINS ? names[origin] : "unknown";
+}
+
+const char *tn_plan_option_name(enum tn_plan_option option)
+{
+    static const char *const names[TN_PLAN_OPTIONS] = {
+#define X(name, text) text,
+        TN_PLAN_OPTION_LIST(X)
+#undef X
+    };
+    return (unsigned)option < TN_PLAN_OPTIONS ? names[option] : "unknown";
+}
+
+struct maker {
+    struct tn_policy *policy;
+    struct tn_arena *arena;
+    const enum tn_choice_origin *origin;
+    struct tn_findings *findings;
+    bool no_memory;
+};
+
+static const char *keep(struct maker *m, enum tn_plan_option option, const char *value, const char *fallback)
+{
+    enum tn_choice_origin set = m->origin ? m->origin[option] : TN_CHOICE_REQUEST;
+    m->policy->origin[option] = value ? set : TN_CHOICE_DEFAULT;
+    if (!value) value = fallback;
+    if (!value) return NULL;
+    char *copy = tn_arena_strndup(m->arena, value, strlen(value));
+    if (!copy) m->no_memory = true;
+    return copy;
+}
+
+static uint64_t keep_number(struct maker *m, enum tn_plan_option option, uint64_t value, uint64_t fallback)
+{
+    enum tn_choice_origin set = m->origin ? m->origin[option] : TN_CHOICE_REQUEST;
+    m->policy->origin[option] = value ? set : TN_CHOICE_DEFAULT;
+    return value ? value : fallback;
+}
+
+static struct tn_finding *refuse(struct maker *m, enum tn_plan_option option, enum tn_status code, const char *message,
+                                 const char *found)
+{
+    struct tn_finding *f = tn_findings_add(m->findings, TN_BLOCKER, code, TN_PHASE_ASSESS, "%s", message);
+    tn_at_option(f, tn_plan_option_name(option));
+    tn_found(f, "%s", found);
+    return f;
+}
+
+static void list_tasks(struct tn_finding *f)
+{
+    char text[256];
+    size_t at = 0;
+    text[0] = 0;
+    for (size_t i = 0; tn_task_at(i) && at < sizeof(text); i++) {
+        int n = snprintf(text + at, sizeof(text) - at, "%s%s", i ? ", " : "", tn_task_at(i)->name);
+        if (n > 0) at += (size_t)n;
+    }
+    tn_expected(f, "one of: %s", text);
+}
+
+static void resolve_task(struct maker *m)
+{
+    struct tn_policy *p = m->policy;
+    if (!p->task_name || !p->task_name[0]) {
+        list_tasks(refuse(m, TN_OPTION_TASK, TN_INVALID_REQUEST, "no task is named", "nothing"));
+        return;
+    }
+    p->task = tn_task_find(p->task_name);
+    if (!p->task) list_tasks(refuse(m, TN_OPTION_TASK, TN_UNSUPPORTED_TASK, "no task of this name exists", p->task_name));
+}
+
+/* "a, b,c" into names; empty ones and repetitions are refused. */
+static void split_providers(struct maker *m)
+{
+    struct tn_policy *p = m->policy;
+    char *at = tn_arena_strndup(m->arena, p->provider_list, strlen(p->provider_list));
+    if (!at) {
+        m->no_memory = true;
+        return;
+    }
+    while (at) {
+        char *comma = strchr(at, ',');
+        if (comma) *comma = 0;
+        while (*at == ' ') at++;
+        for (size_t n = strlen(at); n > 0 && at[n - 1] == ' '; n--) at[n - 1] = 0;
+        bool repeated = false;
+        for (uint32_t i = 0; i < p->provider_count; i++) repeated |= strcmp(p->providers[i], at) == 0;
+        if (!*at || repeated || p->provider_count == TN_POLICY_PROVIDERS) {
+            struct tn_finding *f = refuse(m, TN_OPTION_PROVIDER, TN_INVALID_REQUEST, "the list of providers cannot be read",
+                                          p->provider_list);
+            tn_expected(f, "up to %d different names, separated by commas", TN_POLICY_PROVIDERS);
+            return;
+        }
+        p->providers[p->provider_count++] = at;
+        at = comma ? comma + 1 : NULL;
+    }
+}
+
+static void resolve_level(struct maker *m)
+{
+    struct tn_policy *p = m->policy;
+    char text[256];
+    size_t at = 0;
+    p->level = TN_LEVEL_STRUCTURALLY_VALID;
+    if (!p->require_level) return;
+    enum tn_level level;
+    bool known = tn_level_parse(tn_str_of(p->require_level), &level);
+    if (known && level != TN_LEVEL_WITHDRAWN) {
+        p->level = level;
+        return;
+    }
+    text[0] = 0;
+    for (int i = 0; i < TN_LEVELS && at < sizeof(text); i++) {
+        if (i == TN_LEVEL_WITHDRAWN) continue;
+        int n = snprintf(text + at, sizeof(text) - at, "%s%s", at ? ", " : "", tn_level_name((enum tn_level)i));
+        if (n > 0) at += (size_t)n;
+    }
+    tn_expected(refuse(m, TN_OPTION_REQUIRE_LEVEL, TN_UNSUPPORTED_OPTION, "no evidence level of this name can be required",
+                       p->require_level), "one of: %s", text);
+}
+
+static void resolve_machine(struct maker *m, const struct tn_policy_defaults *defaults)
+{
+    struct tn_policy *p = m->policy;
+    if (strcmp(p->device, "cpu") != 0) {
+        struct tn_finding *f = refuse(m, TN_OPTION_DEVICE, TN_PLACEMENT_REFUSED,
+                                      "no provider of this build runs on this device", p->device);
+        tn_expected(f, "cpu");
+    }
+    if (strcmp(p->placement, "strict") != 0 && strcmp(p->placement, "split") != 0) {
+        tn_expected(refuse(m, TN_OPTION_PLACEMENT, TN_UNSUPPORTED_OPTION, "no placement of this name exists", p->placement),
+                    "strict or split");
+    }
+    if (strcmp(p->numeric, "f32") != 0 && strcmp(p->numeric, "bf16") != 0) {
+        tn_expected(refuse(m, TN_OPTION_NUMERIC, TN_UNSUPPORTED_OPTION, "no numeric policy of this name exists", p->numeric),
+                    "f32 or bf16");
+    }
+    if (p->threads > defaults->most_threads) {
+        char found[32];
+        snprintf(found, sizeof(found), "%llu", (unsigned long long)p->threads);
+        tn_expected(refuse(m, TN_OPTION_THREADS, TN_RESOURCE_LIMIT, "more threads are asked for than the limit allows", found),
+                    "at most %llu", (unsigned long long)defaults->most_threads);
+    }
+}
+
+enum tn_status tn_policy_make(struct tn_policy *policy, struct tn_arena *arena, const tn_plan_options *options,
+                              const enum tn_choice_origin *origin, const struct tn_policy_defaults *defaults,
+                              struct tn_findings *findings, struct tn_error *err)
+{
+    struct maker m = {policy, arena, origin, findings, false};
+    *policy = (struct tn_policy){0};
+    policy->task_name = keep(&m, TN_OPTION_TASK, options->task, NULL);
+    policy->provider_list = keep(&m, TN_OPTION_PROVIDER, options->provider, "native");
+    policy->device = keep(&m, TN_OPTION_DEVICE, options->device, "cpu");
+    policy->placement = keep(&m, TN_OPTION_PLACEMENT, options->placement, "strict");
+    policy->numeric = keep(&m, TN_OPTION_NUMERIC, options->numeric, "f32");
+    policy->require_level = keep(&m, TN_OPTION_REQUIRE_LEVEL, options->require_level, NULL);
+    policy->threads = keep_number(&m, TN_OPTION_THREADS, options->threads, defaults->threads);
+    policy->memory_limit = keep_number(&m, TN_OPTION_MEMORY_LIMIT, options->memory_limit, defaults->memory_limit);
+    if (!m.no_memory) {
+        resolve_task(&m);
+        split_providers(&m);
+        resolve_level(&m);
+        resolve_machine(&m, defaults);
+    }
+    return m.no_memory ? tn_error_memory(err, TN_PHASE_ASSESS, "keeping the options") : TN_OK;
+}
+
+static void begin_option(struct tn_json_writer *w, const struct tn_policy *p, enum tn_plan_option option)
+{
+    tn_jw_key(w, tn_plan_option_name(option));
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "origin", tn_choice_origin_name(p->origin[option]));
+    tn_jw_key(w, "value");
+}
+
+static void write_text(struct tn_json_writer *w, const struct tn_policy *p, enum tn_plan_option option, const char *value)
+{
+    begin_option(w, p, option);
+    tn_jw_cstr(w, value);
+    tn_jw_end_object(w);
+}
+
+static void write_number(struct tn_json_writer *w, const struct tn_policy *p, enum tn_plan_option option, uint64_t value)
+{
+    begin_option(w, p, option);
+    tn_jw_u64(w, value);
+    tn_jw_end_object(w);
+}
+
+void tn_policy_write(struct tn_json_writer *w, const struct tn_policy *p)
+{
+    tn_jw_key(w, "options");
+    tn_jw_begin_object(w);
+    write_text(w, p, TN_OPTION_TASK, p->task_name);
+    write_text(w, p, TN_OPTION_PROVIDER, p->provider_list);
+    write_text(w, p, TN_OPTION_DEVICE, p->device);
+    write_text(w, p, TN_OPTION_PLACEMENT, p->placement);
+    write_text(w, p, TN_OPTION_NUMERIC, p->numeric);
+    write_text(w, p, TN_OPTION_REQUIRE_LEVEL, p->require_level);
+    write_number(w, p, TN_OPTION_THREADS, p->threads);
+    write_number(w, p, TN_OPTION_MEMORY_LIMIT, p->memory_limit);
+    tn_jw_end_object(w);
+}

@@ -1,0 +1,140 @@
+/* The account of an execution: what ran, with which identities, versions and options, and what it took. */
+#include "base/json_write.h"
+#include "session/session.h"
+
+static void write_digest(struct tn_json_writer *w, const char *key, const struct tn_digest *digest)
+{
+    char hex[TN_SHA256_HEX];
+    tn_jw_member_cstr(w, key, tn_digest_hex(digest, hex));
+}
+
+/* Vectors of one session and one length share a space; role, numeric policy and normalisation stand beside it. */
+static struct tn_digest space_of(const struct tn_execution *x)
+{
+    struct tn_sha256 h;
+    tn_sha256_init(&h);
+    tn_sha256_update(&h, x->session->space.bytes, sizeof(x->session->space.bytes));
+    tn_sha256_update_u64(&h, x->recipe->dimensions(x->run));
+    return tn_sha256_finish(&h);
+}
+
+static void write_identity(const struct tn_execution *x, struct tn_json_writer *w)
+{
+    struct tn_digest space = space_of(x);
+    tn_jw_key(w, "identity");
+    tn_jw_begin_object(w);
+    write_digest(w, "manifest", &x->plan->survey.planner->d->inv->manifest);
+    write_digest(w, "weights", &x->session->weights);
+    write_digest(w, "tokenizer", &x->session->tokenizer_id);
+    tn_jw_member_null(w, "closure");
+    tn_jw_member_cstr(w, "plan", x->plan->id);
+    write_digest(w, "space", &space);
+    tn_jw_end_object(w);
+}
+
+static void write_versions(const struct tn_execution *x, struct tn_json_writer *w)
+{
+    const struct tn_survey_row *row = x->plan->row;
+    const struct tn_recipe *recipe = x->recipe;
+    tn_jw_member_cstr(w, "task", x->plan->task->name);
+    tn_jw_member_cstr(w, "contract", x->plan->task->contract);
+    tn_jw_key(w, "recipe");
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "name", recipe->name);
+    tn_jw_member_cstr(w, "version", recipe->version);
+    tn_jw_end_object(w);
+    tn_jw_key(w, "provider");
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "name", row->entry->provider->name);
+    tn_jw_member_cstr(w, "version", row->entry->provider->version);
+    tn_jw_member_str(w, "isa_class", row->record_route.isa_class);
+    tn_jw_member_u64(w, "fallbacks", x->plan->skipped);
+    tn_jw_end_object(w);
+    tn_jw_key(w, "family");
+    const struct tn_family *family = tn_family_of(x->plan->survey.route.component);
+    if (family) {
+        tn_jw_begin_object(w);
+        tn_jw_member_cstr(w, "name", family->name);
+        tn_jw_member_cstr(w, "version", family->version);
+        tn_jw_end_object(w);
+    } else {
+        tn_jw_null(w);
+    }
+    tn_jw_member_cstr(w, "build", tn_version());
+}
+
+static void write_numeric(const struct tn_execution *x, struct tn_json_writer *w)
+{
+    const struct tn_record_route *r = &x->plan->row->record_route;
+    tn_jw_key(w, "numeric");
+    tn_jw_begin_object(w);
+    tn_jw_member_str(w, "stored", r->stored);
+    tn_jw_member_str(w, "compute", r->compute);
+    tn_jw_member_str(w, "accumulate", r->accumulate);
+    tn_jw_member_str(w, "kv", r->kv);
+    tn_jw_end_object(w);
+}
+
+static void write_counts(const struct tn_execution *x, struct tn_json_writer *w)
+{
+    struct tn_run_counts c = x->recipe->counts(x->run);
+    tn_jw_key(w, "counts");
+    tn_jw_begin_object(w);
+    tn_jw_member_u64(w, "items", c.items);
+    tn_jw_member_u64(w, "failed", c.failed);
+    tn_jw_member_u64(w, "truncated", c.truncated);
+    tn_jw_member_u64(w, "sequences", c.sequences);
+    tn_jw_member_u64(w, "tokens", c.tokens);
+    tn_jw_member_u64(w, "steps", x->steps);
+    tn_jw_end_object(w);
+}
+
+static double ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+static void write_times(const struct tn_execution *x, struct tn_json_writer *w)
+{
+    tn_jw_key(w, "timings_ms");
+    tn_jw_begin_object(w);
+    tn_jw_member_f64(w, "total", ms(x->end_ns - x->start_ns));
+    tn_jw_member_f64(w, "queue", x->first_ns ? ms(x->first_ns - x->start_ns) : ms(x->end_ns - x->start_ns));
+    tn_jw_member_f64(w, "tokenize", ms(x->prepare_ns));
+    tn_jw_member_f64(w, "compute", ms(x->invoke_ns));
+    tn_jw_end_object(w);
+}
+
+/* The plan's choices; those of the request follow as "options", from the recipe. */
+static void write_plan_choices(const struct tn_execution *x, struct tn_json_writer *w)
+{
+    tn_jw_key(w, "plan");
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "id", x->plan->id);
+    tn_policy_write(w, &x->plan->survey.policy);
+    tn_jw_end_object(w);
+}
+
+enum tn_status tn_execution_account_write(struct tn_execution *x, struct tn_json_writer *w, struct tn_error *err)
+{
+    tn_mutex_lock(&x->session->lock);
+    bool finished = x->finished;
+    tn_mutex_unlock(&x->session->lock);
+    if (!finished) {
+        struct tn_finding *f = tn_error_set(err, TN_BUSY, TN_PHASE_EXECUTE, "the work of this execution has not stopped yet");
+        tn_remedy(f, "pull events up to the terminal one, then drain");
+        return TN_BUSY;
+    }
+    tn_jw_begin_object(w);
+    write_versions(x, w);
+    tn_jw_member_cstr(w, "outcome", x->outcome ? tn_status_name(x->outcome) : "completed");
+    tn_jw_member_cstr(w, "evidence_level", tn_level_name(x->plan->row->level));
+    write_identity(x, w);
+    write_numeric(x, w);
+    write_plan_choices(x, w);
+    x->recipe->account(x->run, w);
+    write_counts(x, w);
+    write_times(x, w);
+    tn_jw_end_object(w);
+    return TN_OK;
+}

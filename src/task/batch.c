@@ -1,0 +1,28 @@
+/* Packing of sequences into one invocation. Sizes were checked by whoever allocated the batch. */
+#include "task/task.h"
+
+#include <string.h>
+
+void tn_batch_clear(struct tn_batch *batch)
+{
+    batch->rows = batch->sequences = 0;
+    batch->offsets[0] = 0;
+}
+
+bool tn_batch_add(struct tn_batch *batch, size_t item, const uint32_t *ids, const uint32_t *type_ids, uint32_t count,
+                  struct tn_span span)
+{
+    uint32_t at = batch->rows, s = batch->sequences;
+    if (s == batch->max_sequences || count > batch->max_rows - at) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        batch->ids[at + i] = (int32_t)ids[i];
+        batch->type_ids[at + i] = type_ids ? (int32_t)type_ids[i] : 0;
+    }
+    span.first += (int32_t)at;
+    batch->spans[s] = span;
+    batch->items[s] = item;
+    batch->rows = at + count;
+    batch->sequences = s + 1;
+    batch->offsets[s + 1] = (int32_t)batch->rows;
+    return true;
+}

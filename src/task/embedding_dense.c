@@ -1,0 +1,229 @@
+/*
+ * Dense embeddings: the contract, and whether a description can serve it. One vector per text needs an encoder, a
+ * tokenizer, and a statement in the package of how token states become one vector. Without that statement the task is
+ * refused: a mean would look plausible and be wrong for half of the packages.
+ *
+ * Places: a Normalize that ends the chain is applied by the recipe, where the request can ask for it or against it;
+ * everything before it runs in the provider.
+ */
+#include "base/json_write.h"
+#include "task/embedding.h"
+
+/* ---- what the architecture was saved for ----------------------------------------------------------------------- */
+
+/*
+ * The naming rule of transformers' classes, "<Family>For<Head>", says which head the weights were trained with. Rule id
+ * "transformers.head/1". Language-model heads stand on an encoder that embeddings are commonly made from; the others
+ * answer another question.
+ */
+static const struct {
+    const char *suffix, *what;
+} heads[] = {
+    {"ForSequenceClassification", "a classifier or reranker of whole texts"},
+    {"ForTokenClassification", "a tagger of tokens"},
+    {"ForQuestionAnswering", "an extractor of answer spans"},
+    {"ForMultipleChoice", "a chooser among candidates"},
+    {"ForNextSentencePrediction", "a judge of sentence pairs"},
+};
+
+static const char *other_head(const struct tn_component *c)
+{
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        if (tn_str_ends(c->architecture, heads[i].suffix)) return heads[i].what;
+    }
+    return NULL;
+}
+
+static const struct tn_fact *fact_with_value(const struct tn_description *d, struct tn_str quoted)
+{
+    for (uint32_t i = 0; i < d->fact_count; i++) {
+        const struct tn_fact *f = &d->facts[i];
+        if (f->value.n == quoted.n + 2 && tn_str_eq((struct tn_str){f->value.s + 1, quoted.n}, quoted)) return f;
+    }
+    return NULL;
+}
+
+static void refuse_head(const struct tn_description *d, const struct tn_component *c, const char *what,
+                        struct tn_findings *findings)
+{
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
+                                           "the weights were saved as %.*s: %s, not an embedding model",
+                                           TN_FMT_ARG(c->architecture), what);
+    const struct tn_fact *fact = fact_with_value(d, c->architecture);
+    if (fact) tn_at_pointer(f, fact->file, fact->pointer);
+    tn_found(f, "%.*s", TN_FMT_ARG(c->architecture));
+    tn_expected(f, "a bare encoder, or a package whose modules.json states a Pooling");
+    tn_remedy(f, "use the package for the task that its head is for, or use an embedding model");
+}
+
+static void refuse_no_pooling(const struct tn_description *d, struct tn_findings *findings)
+{
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
+                                           "nothing in the package states how token states become one vector");
+    bool chain = tn_inventory_file(d->inv, TN_STR("modules.json")) != NULL;
+    tn_at_file(f, TN_STR("modules.json"));
+    tn_found(f, "%s", chain ? "a module list without a Pooling" : "no modules.json");
+    tn_expected(f, "a Pooling module: modules.json and its config.json with pooling_mode");
+    tn_remedy(f, "add modules.json and 1_Pooling/config.json that state pooling_mode, prompts and normalisation as "
+                 "the model's authors document them");
+}
+
+/* ---- assessment ------------------------------------------------------------------------------------------------ */
+
+const struct tn_module *tn_embedding_pooling(const struct tn_description *d)
+{
+    for (uint32_t i = 0; i < d->module_count; i++) {
+        if (d->modules[i].kind == TN_MODULE_POOLING) return &d->modules[i];
+    }
+    return NULL;
+}
+
+bool tn_embedding_normalizes(const struct tn_description *d)
+{
+    if (d->module_count == 0) return false;
+    const struct tn_module *last = &d->modules[d->module_count - 1];
+    return last->kind == TN_MODULE_NORMALIZE && !last->on_tokens;
+}
+
+static void need_tokenizer(const struct tn_description *d, struct tn_findings *findings)
+{
+    if (d->tokenizer.present) return;
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
+                                           "the package holds no tokenizer: texts cannot become token ids");
+    tn_expected(f, "tokenizer.json, or vocab.txt with tokenizer_config.json");
+    tn_remedy(f, "add the tokenizer files that belong to the weights");
+}
+
+static void need_length(const struct tn_description *d, struct tn_findings *findings)
+{
+    if (d->max_seq_length > 0) return;
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
+                                           "nothing in the package states how long an input may be");
+    tn_expected(f, "max_seq_length in sentence_bert_config.json, model_max_length in tokenizer_config.json or the "
+                   "model's number of positions");
+    tn_remedy(f, "state max_seq_length in sentence_bert_config.json");
+}
+
+/* Whether the description itself has said why there is no component. */
+static bool explained(const struct tn_description *d)
+{
+    return d->findings.blockers > 0;
+}
+
+static void assess(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out)
+{
+    *out = (struct tn_task_route){.max_tokens = d->max_seq_length};
+    const struct tn_module *pooling = tn_embedding_pooling(d);
+    if (d->component_count > 0) {
+        out->component = &d->components[0];
+    } else if (!explained(d)) {
+        tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
+                        "the package holds no encoder that this build knows");
+    }
+    const char *head = out->component ? other_head(out->component) : NULL;
+    if (!pooling && head) {
+        refuse_head(d, out->component, head, findings);
+    } else if (!pooling && (out->component || !explained(d))) {
+        refuse_no_pooling(d, findings);
+    }
+    if (out->component || !explained(d)) {
+        need_tokenizer(d, findings);
+        need_length(d, findings);
+    }
+    out->first_module = d->module_count > 0 && d->modules[0].kind == TN_MODULE_TRANSFORMER ? 1 : 0;
+    out->module_end = d->module_count - (tn_embedding_normalizes(d) ? 1 : 0);
+    if (out->module_end < out->first_module) out->module_end = out->first_module;
+}
+
+/* ---- documents ------------------------------------------------------------------------------------------------- */
+
+static void write_modules(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route)
+{
+    tn_jw_key(w, "modules");
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < d->module_count; i++) {
+        tn_jw_begin_object(w);
+        tn_jw_member_u64(w, "index", d->modules[i].index);
+        tn_jw_member_cstr(w, "kind", tn_module_kind_name(d->modules[i].kind));
+        tn_jw_member_cstr(w, "runs_in", i < route->module_end ? "provider" : "recipe");
+        tn_jw_end_object(w);
+    }
+    tn_jw_end_array(w);
+}
+
+static void write_route(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route)
+{
+    const struct tn_module *pooling = tn_embedding_pooling(d);
+    write_modules(w, d, route);
+    tn_jw_key(w, "prompts");
+    tn_jw_begin_object(w);
+    for (uint32_t i = 0; i < d->prompt_count; i++) {
+        tn_jw_key_str(w, d->prompts[i].name);
+        tn_jw_str(w, d->prompts[i].text);
+    }
+    tn_jw_end_object(w);
+    tn_jw_key(w, "default_prompt");
+    if (d->default_prompt.n) {
+        tn_jw_str(w, d->default_prompt);
+    } else {
+        tn_jw_null(w);
+    }
+    tn_jw_member_bool(w, "prompt_in_pooling", !pooling || pooling->include_prompt);
+    tn_jw_member_u64(w, "max_tokens", route->max_tokens);
+    tn_jw_member_str(w, "truncation_side", d->tokenizer.truncation_side);
+    tn_jw_member_bool(w, "normalizes", tn_embedding_normalizes(d));
+    tn_jw_key(w, "truncate_dimensions");
+    if (d->truncate_dim) {
+        tn_jw_u64(w, d->truncate_dim);
+    } else {
+        tn_jw_null(w);
+    }
+}
+
+static void write_field(struct tn_json_writer *w, const char *name, const char *type, const char *meaning)
+{
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "name", name);
+    tn_jw_member_cstr(w, "type", type);
+    tn_jw_member_cstr(w, "meaning", meaning);
+    tn_jw_end_object(w);
+}
+
+static void write_contract(struct tn_json_writer *w)
+{
+    tn_jw_member_cstr(w, "what", "one vector per text; texts near in meaning have vectors near by the package's similarity");
+    tn_jw_key(w, "request");
+    tn_jw_begin_array(w);
+    write_field(w, "texts", "UTF-8 text [0..items]", "empty texts are legal: they are their special tokens");
+    write_field(w, "role", "name of a prompt, or absent", "the prompt's text is put in front of each text; absent: the "
+                "package's default prompt; empty: no prompt");
+    write_field(w, "normalize", "auto | yes | no", "whether vectors get length 1; auto: as the package says");
+    write_field(w, "dimensions", "1..width, or absent", "keeps the first components; a normalised vector is normalised "
+                "again; the package's own truncation does not do that and is then reported as not normalised");
+    write_field(w, "truncate", "yes | no", "whether a text beyond the limit is cut or refused as input_too_long");
+    write_field(w, "atomic", "bool", "whether one bad item fails the whole request");
+    tn_jw_end_array(w);
+    tn_jw_key(w, "result");
+    tn_jw_begin_array(w);
+    write_field(w, "embedding", "f32 [dimensions] per text", "in the order of the texts; a zero vector stays zero");
+    write_field(w, "tokens", "count", "tokens that were used, special tokens and prompt included");
+    write_field(w, "truncated", "bool per text", "whether tokens beyond the limit were cut");
+    write_field(w, "normalized", "bool", "whether the vectors have length 1");
+    write_field(w, "role", "name or null", "the prompt that was applied");
+    write_field(w, "space", "SHA-256", "vectors are comparable exactly when this is equal");
+    tn_jw_end_array(w);
+    tn_jw_key(w, "invariants");
+    tn_jw_begin_object(w);
+    tn_jw_member_bool(w, "batch_invariant", true);
+    tn_jw_member_cstr(w, "items", "one result or one error per text");
+    tn_jw_end_object(w);
+}
+
+const struct tn_task tn_task_embedding_dense = {
+    .name = "embedding.dense",
+    .contract = "tenon.embedding.dense/v1",
+    .recipe = &tn_recipe_embedding_dense,
+    .write = write_contract,
+    .assess = assess,
+    .write_route = write_route,
+};

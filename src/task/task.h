@@ -1,0 +1,140 @@
+/*
+ * Tasks: what a request and a result mean (the contract) and how the one becomes the other (the recipe). One task per
+ * file, one row per task in registry.c. A task decides from the description alone; it never sees a provider, a thread or
+ * a lock.
+ *
+ * A recipe is a step machine. The scheduler calls advance again and again: each call takes back the results of the
+ * sequences it asked for, and puts further sequences into a batch that it may share with other requests. It never
+ * blocks and never invokes anything itself.
+ */
+#ifndef TN_TASK_TASK_H
+#define TN_TASK_TASK_H
+
+#include "describe/describe.h"
+#include "kernel/kernel.h"
+#include "text/tokenizer.h"
+
+/* ---- assessment --------------------------------------------------------------------------------------------------- */
+
+/* How a description serves a task. Zeroed where assessment found no way. */
+struct tn_task_route {
+    const struct tn_component *component;
+    uint32_t first_module, module_end; /* modules[first, end) run inside the provider, behind the component */
+    uint64_t max_tokens;               /* longest sequence, special tokens included */
+};
+
+struct tn_recipe;
+
+struct tn_task {
+    const char *name;     /* "embedding.dense" */
+    const char *contract; /* "tenon.embedding.dense/v1"; a changed meaning is a new version */
+    const struct tn_recipe *recipe;
+    /* The contract's request and result for `tenon tasks`: members of the caller's object. */
+    void (*write)(struct tn_json_writer *w);
+    /* Every blocker goes to `findings`. Pure. */
+    void (*assess)(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out);
+    /* What the recipe does with this package (module places, prompts, truncation): members of the plan document. */
+    void (*write_route)(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route);
+};
+
+/* NULL past the end. */
+const struct tn_task *tn_task_at(size_t index);
+/* NULL when there is none of that name. */
+const struct tn_task *tn_task_find(const char *name);
+/* An array of all contracts. */
+void tn_tasks_write(struct tn_json_writer *w);
+
+/* ---- batches ------------------------------------------------------------------------------------------------------- */
+
+/* Packed sequences for one invocation, of any number of requests. The memory is the scheduler's. */
+struct tn_batch {
+    int32_t *ids, *type_ids; /* [rows] */
+    int32_t *offsets;        /* [sequences + 1] */
+    struct tn_span *spans;   /* [sequences] */
+    size_t *items;           /* [sequences] item of the request that the sequence belongs to */
+    uint8_t *status;         /* [sequences] TN_SEQUENCE_* after the invocation */
+    float *out;              /* [sequences, width] */
+    size_t width;
+    uint32_t rows, sequences, max_rows, max_sequences;
+};
+
+enum { TN_SEQUENCE_DONE, TN_SEQUENCE_STOPPED, TN_SEQUENCE_NOT_FINITE };
+
+/* ---- recipes -------------------------------------------------------------------------------------------------------- */
+
+/* What a recipe learns once per load. All of it outlives the model that `prepare` makes. */
+struct tn_recipe_env {
+    const struct tn_context *ctx;
+    const struct tn_description *d;
+    const struct tn_task_route *route;
+    const struct tn_text_tokenizer *tokenizer;
+    uint64_t output_width; /* of the component and the modules behind it */
+};
+
+/* Tokens of the text that did not fit the last batch are kept here, so that it is not tokenized twice. */
+struct tn_recipe_scratch {
+    struct tn_text_encoding encoding;
+    const void *owner; /* the run whose item is in `encoding`; NULL: nobody's */
+    size_t item;
+};
+
+struct tn_step {
+    const struct tn_batch *results; /* NULL: none; sequences [first, end) are this run's */
+    uint32_t first, end;
+    struct tn_batch *wanted;        /* room for more; NULL: none wanted now */
+    uint32_t row_quota;             /* the run's fair share of that room; the last text may pass it */
+    uint64_t item_end;              /* items from here on wait until the reader has caught up */
+    struct tn_recipe_scratch *scratch;
+    /* set by advance */
+    size_t ready;      /* items [0, ready) are final and may be delivered */
+    bool more;         /* another call with `wanted` would do something */
+    bool done;         /* every item is final */
+};
+
+struct tn_recipe_model; /* per session, immutable, shared by all runs */
+struct tn_recipe_run;   /* per request */
+
+struct tn_run_counts {
+    uint64_t items, failed, truncated, tokens, sequences;
+};
+
+struct tn_recipe {
+    const char *name;
+    const char *version; /* changes whenever the same request would get another answer */
+
+    enum tn_status (*prepare)(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err);
+    void (*discard)(struct tn_recipe_model *model);
+    /* Feeds what decides in which space the results live, beside weights and tokenizer. */
+    void (*space)(const struct tn_recipe_model *model, struct tn_sha256 *h);
+    /* A short legal sequence for the probe of a load: appended to the batch. */
+    enum tn_status (*probe)(const struct tn_recipe_model *model, struct tn_batch *batch,
+                            struct tn_recipe_scratch *scratch, struct tn_error *err);
+
+    /* Checks the request as a whole and says what it will hold in memory; nothing is allocated. */
+    enum tn_status (*measure)(const struct tn_recipe_model *model, const void *request, uint64_t *bytes,
+                              struct tn_error *err);
+    /* Copies what it needs of the request. `measure` has accepted it. */
+    enum tn_status (*start)(const struct tn_recipe_model *model, const void *request, struct tn_alloc *alloc,
+                            struct tn_recipe_run **out, struct tn_error *err);
+    /* A failure ends the whole request; items that fail by themselves are events. */
+    enum tn_status (*advance)(struct tn_recipe_run *run, struct tn_step *step, struct tn_error *err);
+    /* Ends the work: texts go, results stay. After this the model may be discarded. */
+    void (*finish)(struct tn_recipe_run *run);
+    void (*release)(struct tn_recipe_run *run);
+
+    /* Of a final item, also after finish; from any one thread while others are advanced. */
+    void (*event)(const struct tn_recipe_run *run, size_t item, tn_event *out, struct tn_error *err);
+    struct tn_run_counts (*counts)(const struct tn_recipe_run *run);
+    uint64_t (*dimensions)(const struct tn_recipe_run *run); /* of a result; 0 where that has no meaning */
+    /* Members "options" and "result" of the account; after finish. */
+    void (*account)(const struct tn_recipe_run *run, struct tn_json_writer *w);
+};
+
+/* Appends a sequence; false when it does not fit. `type_ids` NULL: zeros. The span is relative to the sequence. */
+bool tn_batch_add(struct tn_batch *batch, size_t item, const uint32_t *ids, const uint32_t *type_ids, uint32_t count,
+                  struct tn_span span);
+void tn_batch_clear(struct tn_batch *batch);
+
+extern const struct tn_task tn_task_embedding_dense;
+
+#endif
