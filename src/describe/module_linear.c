@@ -148,7 +148,11 @@ static const struct {
 } activations[] = {
     {"Identity", "identity"}, {"Tanh", "tanh"},         {"ReLU", "relu"},   {"ReLU6", "relu6"},
     {"LeakyReLU", "leaky_relu"}, {"ELU", "elu"},        {"GELU", "gelu"},   {"SiLU", "silu"},
-    {"Mish", "mish"},         {"Sigmoid", "sigmoid"},   {"Softplus", "softplus"}, {"Hardtanh", "hardtanh"},
+    {"Mish", "mish"},         {"Sigmoid", "sigmoid"},   {"CELU", "elu"}, /* both with alpha 1 */
+    {"SELU", "selu"},         {"Softplus", "softplus"}, {"Softsign", "softsign"},
+    {"LogSigmoid", "log_sigmoid"}, {"Tanhshrink", "tanh_shrink"}, {"Hardtanh", "hard_tanh"},
+    {"Hardsigmoid", "hard_sigmoid"}, {"Hardswish", "hard_swish"}, {"Hardshrink", "hard_shrink"},
+    {"Softshrink", "soft_shrink"}, {"RReLU", "rrelu"},
 };
 
 static const char *const activation_packages[] = {"torch.nn.modules.activation.", "torch.nn.modules.linear.", "torch.nn."};
@@ -177,8 +181,8 @@ static bool read_activation(const struct tn_module_source *m, struct tn_str path
                                                      : "has an activation that this build does not implement");
     tn_at_json_member(f, m->root, "activation_function");
     tn_found(f, "%.*s", TN_FMT_ARG(path));
-    tn_expected(f, "torch.nn.modules.activation.Tanh, ReLU, ReLU6, LeakyReLU, ELU, GELU, SiLU, Mish, Sigmoid, Softplus or "
-                   "Hardtanh, or torch.nn.modules.linear.Identity");
+    tn_expected(f, "an element-wise class of torch.nn without parameters of its own (Tanh, ReLU, GELU, SiLU ...), or "
+                   "torch.nn.modules.linear.Identity");
     return false;
 }
 

@@ -27,6 +27,7 @@
 #define TN_HIDDEN_ACTS                                                                             \
     "\"gelu\" | \"gelu_python\" | \"gelu_new\" | \"gelu_fast\" | \"gelu_pytorch_tanh\" | "         \
     "\"gelu_python_tanh\" | \"gelu_accurate\" | \"quick_gelu\" | \"relu\" | \"relu6\" | "          \
-    "\"leaky_relu\" | \"silu\" | \"swish\" | \"mish\" | \"tanh\" | \"sigmoid\" | \"linear\""
+    "\"leaky_relu\" | \"silu\" | \"swish\" | \"mish\" | \"tanh\" | \"sigmoid\" | \"linear\" | "           \
+    "\"gelu_10\" | \"hardswish\" | \"laplace\" | \"relu2\" | \"sqrtsoftplus\""
 
 #endif

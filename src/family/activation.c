@@ -25,6 +25,11 @@ static const struct {
     {"tanh", TN_ACT_TANH},
     {"sigmoid", TN_ACT_SIGMOID},
     {"linear", TN_ACT_IDENTITY},
+    {"gelu_10", TN_ACT_GELU_10},
+    {"hardswish", TN_ACT_HARD_SWISH},
+    {"laplace", TN_ACT_LAPLACE},
+    {"relu2", TN_ACT_RELU_SQUARED},
+    {"sqrtsoftplus", TN_ACT_SQRT_SOFTPLUS},
 };
 
 bool tn_activation_of(struct tn_str spelling, enum tn_act *out)

@@ -122,6 +122,7 @@ TEST(activations_at_special_values)
             for (int i = 0; i < 19; i++) v[i] = NAN;
             kernels->activate((enum tn_act)act, v, 19, 1, 19, 0, 1);
             for (int i = 0; i < 19; i++) CHECK(isnan(v[i]));
+            if (act > TN_ACT_SIGMOID) continue; /* the rare ones are held against torch's values, native_activations.c */
             float x[4] = {INFINITY, -INFINITY, 0.0f, -0.0f}, y[4];
             memcpy(y, x, sizeof(y));
             kernels->activate((enum tn_act)act, y, 4, 1, 4, 0, 1);

@@ -30,6 +30,78 @@ static double mish(double x)
     return x * (up / (up + 2.0));
 }
 
+/* torch switches to the identity above 20, where log(1 + e^-x) no longer shows in float32. */
+static double softplus(double x)
+{
+    return x > 20.0 ? x : log1p(exp(x));
+}
+
+static double log_sigmoid(double x)
+{
+    return x < 0.0 ? x - log1p(exp(x)) : -log1p(exp(-x));
+}
+
+static double hard_sigmoid(double x)
+{
+    return x <= -3.0 ? 0.0 : x >= 3.0 ? 1.0 : (x + 3.0) / 6.0;
+}
+
+static double clip(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* Klambauer et al. 2017: alpha and scale with the digits of torch. */
+static double selu(double x)
+{
+    const double alpha = 1.6732632423543772848170429916717, scale = 1.0507009873554804934193349852946;
+    return scale * (x > 0.0 ? x : alpha * expm1(x));
+}
+
+static double laplace(double x)
+{
+    const double mean = 0.707107, deviation = 0.282095;
+    return 0.5 * erfc(-(x - mean) / (deviation * 1.41421356237309504880));
+}
+
+static double rare_act(enum tn_act act, double x)
+{
+    switch (act) {
+    case TN_ACT_SELU:
+        return selu(x);
+    case TN_ACT_SOFTPLUS:
+        return softplus(x);
+    case TN_ACT_SQRT_SOFTPLUS:
+        return sqrt(softplus(x));
+    case TN_ACT_SOFTSIGN:
+        return x / (1.0 + fabs(x));
+    case TN_ACT_LOG_SIGMOID:
+        return log_sigmoid(x);
+    case TN_ACT_TANH_SHRINK:
+        return x - tanh(x);
+    case TN_ACT_HARD_TANH:
+        return clip(x, -1.0, 1.0);
+    case TN_ACT_HARD_SIGMOID:
+        return isnan(x) ? x : hard_sigmoid(x);
+    case TN_ACT_HARD_SWISH:
+        return x * hard_sigmoid(x);
+    case TN_ACT_HARD_SHRINK:
+        return fabs(x) <= 0.5 ? 0.0 : x;
+    case TN_ACT_SOFT_SHRINK:
+        return x > 0.5 ? x - 0.5 : x < -0.5 ? x + 0.5 : isnan(x) ? x : 0.0;
+    case TN_ACT_RRELU:
+        return x < 0.0 ? x * (11.0 / 48.0) : x;
+    case TN_ACT_RELU_SQUARED:
+        return x < 0.0 ? 0.0 : x * x;
+    case TN_ACT_GELU_10:
+        return clip(gelu(x), -10.0, 10.0);
+    case TN_ACT_LAPLACE:
+        return laplace(x);
+    default:
+        return x;
+    }
+}
+
 float tn_ref_act(enum tn_act act, float x)
 {
     switch (act) {
@@ -56,7 +128,7 @@ float tn_ref_act(enum tn_act act, float x)
     case TN_ACT_SIGMOID:
         return (float)sigmoid((double)x);
     default:
-        return x;
+        return (float)rare_act(act, (double)x);
     }
 }
 

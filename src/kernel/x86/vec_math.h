@@ -6,6 +6,8 @@
 #ifndef TN_KERNEL_X86_VEC_MATH_H
 #define TN_KERNEL_X86_VEC_MATH_H
 
+#include "kernel/ref/ref.h"
+
 /* The including file has chosen the vocabulary (vec_avx2.h or vec_avx512.h). */
 
 #define LOG2_E 0x1.715476p+0f
@@ -215,7 +217,12 @@ static inline void act_region(enum tn_act act, float *y, size_t stride, size_t r
         APPLY(v_tanh);
     case TN_ACT_SIGMOID:
         APPLY(v_sigmoid);
-    default:
+    case TN_ACT_IDENTITY:
+        break;
+    default: /* rare: the reference, so every table gives the same bits */
+        for (size_t row = 0; row < rows; row++) {
+            for (size_t i = 0; i < width; i++) y[row * stride + i] = tn_ref_act(act, y[row * stride + i]);
+        }
         break;
     }
 }
