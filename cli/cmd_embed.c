@@ -6,6 +6,7 @@
  * JSON and .npy rows are held until their chunk is done: dimensions, role and space are known from its account.
  * People see each row as it comes.
  */
+#include "account.h"
 #include "app.h"
 #include "input.h"
 #include "memory.h"
@@ -38,8 +39,7 @@ struct embed {
     struct cli_progress progress;
     struct cli_embed_totals totals;
     struct cli_embed_page page; /* what people see */
-    tn_document *account_text;  /* of the first chunk */
-    struct cli_json_doc account;
+    struct cli_account account;
     bool header, data_begun;    /* of the JSON document */
 };
 
@@ -61,7 +61,7 @@ static void write_member(struct cli_out *o, const char *name, const struct cli_j
 static void write_header(struct embed *e)
 {
     struct cli_out *o = &e->cli->out;
-    const struct cli_json *account = e->account.root, *result = cli_json_get(account, "result");
+    const struct cli_json *account = cli_account_root(&e->account), *result = cli_json_get(account, "result");
     if (e->header) return;
     e->header = true;
     cli_out_text(o, "{");
@@ -233,15 +233,13 @@ static tn_status follow(struct embed *e, tn_execution *x, size_t texts)
 
 static tn_status take_account(struct embed *e, tn_execution *x)
 {
-    size_t length;
-    if (e->account_text) return TN_OK;
-    tn_status status = tn_execution_account(x, &e->account_text, e->cli->err);
+    tn_document *document = NULL;
+    tn_status status = tn_execution_drain(x, UINT32_MAX, e->cli->err);
+    if (status == TN_OK) status = tn_execution_account(x, &document, e->cli->err);
     if (status != TN_OK) return status;
-    const char *text = tn_document_text(e->account_text, &length);
-    if (!cli_json_parse(&e->account, text, length))
-        return cli_refuse(e->cli, TN_RUNTIME_FAILURE, "", "the account cannot be read: %s", e->account.fault);
-    uint64_t dimensions = 0;
-    if (cli_json_u64(cli_json_path(e->account.root, "result.dimensions"), &dimensions)) e->totals.dimensions = dimensions;
+    const char *fault = cli_account_add(&e->account, document);
+    if (fault) return cli_refuse(e->cli, TN_RUNTIME_FAILURE, "", "the account cannot be read: %s", fault);
+    cli_json_u64(cli_json_path(cli_account_root(&e->account), "result.dimensions"), &e->totals.dimensions);
     return TN_OK;
 }
 
@@ -300,7 +298,7 @@ static tn_status run(struct embed *e)
     while (status == TN_OK && again) {
         status = cli_input_next(&e->input, &e->chunk, most);
         again = e->chunk.count > 0;
-        if (status == TN_OK && (again || !e->account_text)) status = run_chunk(e);
+        if (status == TN_OK && (again || e->account.requests == 0)) status = run_chunk(e);
         forget_rows(e);
     }
     cli_progress_end(&e->progress);
@@ -324,7 +322,7 @@ static int finish_json(struct embed *e, tn_status status)
         code = tn_status_exit_code(status);
     }
     cli_out_text(o, "\"account\": ");
-    cli_out_text(o, tn_document_text(e->account_text, NULL));
+    cli_account_write(&e->account, o);
     cli_out_text(o, "}\n");
     return code;
 }
@@ -336,7 +334,7 @@ static int finish(struct embed *e, tn_status status)
     if (e->cli->out.failure) return CLI_EXIT_FAILED; /* told by cli_end */
     if (e->cli->values.json) return finish_json(e, status);
     if (status != TN_OK) return cli_fail_any(e->cli, status);
-    cli_embed_page_end(&e->page, &e->totals, e->account.root);
+    cli_embed_page_end(&e->page, &e->totals, cli_account_root(&e->account));
     return e->totals.failed ? CLI_EXIT_SOME_FAILED : 0;
 }
 
@@ -346,8 +344,7 @@ static void release(struct embed *e)
     cli_input_close(&e->input);
     cli_chunk_release(&e->chunk);
     cli_embed_page_release(&e->page);
-    cli_json_release(&e->account);
-    tn_document_free(e->account_text);
+    cli_account_release(&e->account);
     tn_session_free(e->session);
     free(e->rows);
     free(e->texts);

@@ -1,7 +1,6 @@
 #include "json.h"
 
 #include "memory.h"
-#include "out.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -343,4 +342,27 @@ bool cli_json_u64(const struct cli_json *node, uint64_t *out)
 double cli_json_double(const struct cli_json *node, double otherwise)
 {
     return cli_json_is(node, CLI_JSON_NUMBER) ? strtod(node->text, NULL) : otherwise;
+}
+
+void cli_json_write(struct cli_out *o, const struct cli_json *node)
+{
+    bool object = node->type == CLI_JSON_OBJECT;
+    if (node->type == CLI_JSON_STRING) {
+        cli_out_json(o, node->text, node->length);
+        return;
+    }
+    if (!object && node->type != CLI_JSON_ARRAY) {
+        cli_out_text(o, node->type == CLI_JSON_NULL ? "null" : node->text);
+        return;
+    }
+    cli_out_text(o, object ? "{" : "[");
+    for (const struct cli_json *m = node->first; m; m = m->next) {
+        if (m != node->first) cli_out_text(o, ", ");
+        if (object) {
+            cli_out_json(o, m->key, m->key_length);
+            cli_out_text(o, ": ");
+        }
+        cli_json_write(o, m);
+    }
+    cli_out_text(o, object ? "}" : "]");
 }

@@ -7,6 +7,8 @@
 #ifndef CLI_JSON_H
 #define CLI_JSON_H
 
+#include "out.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,5 +60,8 @@ bool cli_json_text_is(const struct cli_json *node, const char *text);
 /* false: not a number that fits */
 bool cli_json_u64(const struct cli_json *node, uint64_t *out);
 double cli_json_double(const struct cli_json *node, double otherwise);
+
+/* The value as JSON again, on one line, numbers as they were written. */
+void cli_json_write(struct cli_out *o, const struct cli_json *node);
 
 #endif

@@ -131,12 +131,17 @@ const struct cli_json *cli_embed_space(const struct cli_json *account)
 
 static void account_lines(struct cli_view *v, const struct cli_json *account)
 {
-    const struct cli_json *numeric = cli_json_get(account, "numeric");
-    cli_view_field(v, "role", cli_json_text(cli_json_path(account, "result.role")));
-    cli_view_fieldf(v, "ran as", "%s %s, family %s, %s", cli_json_text(cli_json_path(account, "provider.name")),
+    const char *role = cli_json_text(cli_json_path(account, "result.role"));
+    cli_view_field(v, "role", role);
+    cli_view_fieldf(v, "ran as", "%s %s on %s, family %s %s, %s arithmetic, weights stored as %s",
+                    cli_json_text(cli_json_path(account, "provider.name")),
                     cli_json_text(cli_json_path(account, "provider.version")),
-                    cli_json_text(cli_json_get(account, "family")), cli_json_text(cli_json_get(numeric, "compute")));
-    cli_view_field(v, "evidence", cli_json_text(cli_json_path(account, "evidence.level")));
+                    cli_json_text(cli_json_path(account, "provider.isa_class")),
+                    cli_json_text(cli_json_path(account, "family.name")),
+                    cli_json_text(cli_json_path(account, "family.version")),
+                    cli_json_text(cli_json_path(account, "numeric.compute")),
+                    cli_json_text(cli_json_path(account, "numeric.stored")));
+    cli_view_field(v, "evidence", cli_json_text(cli_json_get(account, "evidence_level")));
     cli_view_field(v, "space", cli_json_text(cli_embed_space(account)));
 }
 
