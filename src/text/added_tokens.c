@@ -144,7 +144,7 @@ static enum tn_status contradiction(struct tn_text_loader *ld, struct tn_json pl
     struct tn_finding *f = tn_error_set(ld->err, TN_ARTIFACT_MALFORMED, TN_PHASE_LOAD,
                                         "tokenizer: the added token \"%.*s\" has another id in the vocabulary",
                                         TN_FMT_ARG(token->content));
-    tn_at_json_member(f, place, "id");
+    tn_load_place(ld, f, place, "id");
     tn_found(f, "%lu", (unsigned long)token->id);
     tn_expected(f, "%lu: the vocabulary's id, or for a new token the next number after the vocabulary",
                 (unsigned long)id);
@@ -225,7 +225,7 @@ static enum tn_status same_text(struct tn_text_loader *ld, struct tn_json list, 
     struct tn_str x = ld->t->added.at[a].content, y = ld->t->added.at[b].content;
     struct tn_finding *f = tn_error_set(ld->err, TN_ARTIFACT_MALFORMED, TN_PHASE_LOAD,
                                         "tokenizer: two added tokens are the same text after normalization");
-    tn_at_json(f, list);
+    tn_load_place(ld, f, list, NULL);
     tn_found(f, "\"%.*s\" and \"%.*s\"", TN_FMT_ARG(x), TN_FMT_ARG(y));
     tn_expected(f, "added tokens that differ");
     return TN_ARTIFACT_MALFORMED;
@@ -237,7 +237,7 @@ static enum tn_status vanished(struct tn_text_loader *ld, struct tn_json list, c
     struct tn_finding *f = tn_error_set(ld->err, TN_ARTIFACT_MALFORMED, TN_PHASE_LOAD,
                                         "tokenizer: nothing is left of the added token %lu after normalization",
                                         (unsigned long)token->id);
-    tn_at_json(f, list);
+    tn_load_place(ld, f, list, NULL);
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(token->content));
     tn_expected(f, "a token that the normalizer keeps, or \"normalized\": false");
     return TN_ARTIFACT_MALFORMED;

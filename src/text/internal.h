@@ -112,7 +112,11 @@ struct tn_text_loader {
     const struct tn_context *ctx;
     struct tn_text_tokenizer *t;
     struct tn_error *err;
+    struct tn_str file; /* the fallback rule's vocabulary; else empty, and places are JSON values */
 };
+
+/* The place of a finding: the value, its member when one is named, or the vocabulary file. */
+void tn_load_place(const struct tn_text_loader *ld, struct tn_finding *f, struct tn_json v, const char *member);
 
 /* The name in "type", or an error; `what` is the kind of stage. */
 enum tn_status tn_load_type(struct tn_text_loader *ld, struct tn_json stage, const char *what, struct tn_str *type);
@@ -155,14 +159,21 @@ enum tn_normalizer_kind {
     TN_NORM_NMT
 };
 
-/* A literal, or one of the few regular expressions that are understood: one class of characters, repeated. */
+/* One class of characters and how often it repeats. */
+struct tn_pattern_class {
+    uint32_t (*ranges)[2]; /* inclusive */
+    size_t count;
+    bool white, word, negated; /* \s and \w are in it; all the rest is */
+    bool repeats;              /* at_least times or more; else once */
+    size_t at_least;
+};
+
+/* A literal, or alternatives of a regular expression. */
 struct tn_pattern {
-    bool regex;
-    uint32_t *literal; /* also the one character that a regular expression repeats */
+    uint32_t *literal;
     size_t length;
-    bool white;        /* the class \s */
-    size_t at_least;   /* repetitions of the class: 1 or more */
-    bool greedy;       /* "+" or "{n,}"; else exactly at_least */
+    struct tn_pattern_class *branches;
+    size_t branch_count;
 };
 
 struct tn_normalizer {
@@ -196,7 +207,8 @@ enum tn_pre_kind {
     TN_PRE_PUNCTUATION,
     TN_PRE_DIGITS,
     TN_PRE_DELIMITER,
-    TN_PRE_SPLIT
+    TN_PRE_SPLIT,
+    TN_PRE_FIXED_LENGTH
 };
 
 enum tn_behavior { /* in the order of the list in pre_tokenizer.c */
@@ -212,6 +224,7 @@ struct tn_pre_tokenizer {
     enum tn_behavior behavior;
     bool invert;
     uint32_t delimiter;
+    uint64_t length; /* fixed length, in characters */
     struct tn_pattern pattern;
 };
 

@@ -13,6 +13,17 @@
 
 /* ---- refusals ------------------------------------------------------------------------------------------------- */
 
+void tn_load_place(const struct tn_text_loader *ld, struct tn_finding *f, struct tn_json v, const char *member)
+{
+    if (!v.doc) {
+        tn_at_file(f, ld->file);
+    } else if (member) {
+        tn_at_json_member(f, v, member);
+    } else {
+        tn_at_json(f, v);
+    }
+}
+
 enum tn_status tn_load_memory(struct tn_text_loader *ld)
 {
     return tn_error_memory(ld->err, TN_PHASE_LOAD, "building the tokenizer");
@@ -52,7 +63,7 @@ enum tn_status tn_load_too_many(struct tn_text_loader *ld, struct tn_json place,
 {
     struct tn_finding *f = tn_error_set(ld->err, TN_RESOURCE_LIMIT, TN_PHASE_LOAD,
                                         "tokenizer: too many %s, or nested too deeply", what);
-    tn_at_json(f, place);
+    tn_load_place(ld, f, place, NULL);
     tn_expected(f, "at most %llu %s, nested at most %llu deep", (unsigned long long)limit, what,
                 (unsigned long long)ld->ctx->limits.json_depth);
     return TN_RESOURCE_LIMIT;

@@ -28,7 +28,7 @@ static enum tn_status vocab_failed(struct tn_text_loader *ld, struct tn_json voc
     if (status == TN_INSUFFICIENT_MEMORY) return tn_load_memory(ld);
     struct tn_finding *f = tn_error_set(ld->err, status, TN_PHASE_LOAD,
                                         "tokenizer: the vocabulary cannot be held in a table");
-    tn_at_json(f, vocab);
+    tn_load_place(ld, f, vocab, NULL);
     tn_expected(f, "less than 4 GiB of text and no engineered collisions");
     return status;
 }
@@ -70,7 +70,7 @@ static enum tn_status id_clash(struct tn_text_loader *ld, struct tn_json vocab, 
                                         "tokenizer: two vocabulary entries have the id %lu",
                                         (unsigned long)v->ids[clash[0]]);
     struct tn_json place = tn_json_get_str(vocab, b);
-    tn_at_json(f, place.doc ? place : vocab);
+    tn_load_place(ld, f, place.doc ? place : vocab, NULL);
     tn_found(f, "\"%.*s\" and \"%.*s\"", TN_FMT_ARG(a), TN_FMT_ARG(b));
     tn_expected(f, "one entry per id");
     return TN_ARTIFACT_MALFORMED;
@@ -88,7 +88,7 @@ enum tn_status tn_wordpiece_finish(struct tn_text_loader *ld, struct tn_json mod
     if (tn_vocab_id(&t->vocab, t->model.unk, &t->model.unk_id)) return TN_OK;
     struct tn_finding *f = tn_error_set(ld->err, TN_ARTIFACT_MALFORMED, TN_PHASE_LOAD,
                                         "tokenizer: the unknown token is not in the vocabulary");
-    tn_at_json_member(f, model, "unk_token");
+    tn_load_place(ld, f, model, "unk_token");
     tn_found(f, "%.*s", TN_FMT_ARG(t->model.unk));
     tn_expected(f, "a token of the vocabulary");
     return TN_ARTIFACT_MALFORMED;

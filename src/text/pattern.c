@@ -1,6 +1,14 @@
 /*
- * Patterns of Replace and Split: a literal, or a regular expression of one repeated class. There is no regular
- * expression engine here on purpose: anything beyond the listed forms is refused with the pattern in the message.
+ * Patterns of Replace and Split: a literal, or a small set of regular expressions. There is no regular-expression engine
+ * here on purpose, so that no file can make one backtrack for ever: an expression is a list of alternatives, each one
+ * class of characters that repeats. Everything else is refused with the expression in the message.
+ *
+ *     expression  = branch { "|" branch }
+ *     branch      = class [ "+" | "{" n ",}" ]
+ *     class       = "\s" | "\w" | "\" sign | "\n" | "\t" | "\r" | character | "[" ["^"] item { item } "]"
+ *     item        = class without brackets | character "-" character
+ *
+ * A branch repeats greedily and nothing follows it, so there is never a reason to give characters back.
  */
 #include "text/internal.h"
 
@@ -8,8 +16,121 @@
 
 #include <string.h>
 
-static const char known_forms[] = "a literal {\"String\": ...}, or {\"Regex\": ...} of one character or \\s, then nothing, "
-                                  "+ or {n,} with n from 1 to 99";
+enum { MAX_BRANCHES = 16, MAX_RANGES = 64, MAX_REPEAT = 99 };
+
+static const char known_forms[] = "a literal {\"String\": ...}, or {\"Regex\": ...} of alternatives such as \\s+, [0-9]+, "
+                                  "[^\\w\\s]+, \" {2,}\"";
+
+/* ---- reading -------------------------------------------------------------------------------------------------- */
+
+struct reader {
+    struct tn_str s;
+    size_t at;
+    struct tn_pattern_class class;
+    uint32_t ranges[MAX_RANGES][2];
+};
+
+static int peek(const struct reader *r, size_t ahead)
+{
+    return r->at + ahead < r->s.n ? (unsigned char)r->s.s[r->at + ahead] : -1;
+}
+
+static bool add_range(struct reader *r, uint32_t low, uint32_t high)
+{
+    if (low > high || r->class.count == MAX_RANGES) return false;
+    r->ranges[r->class.count][0] = low;
+    r->ranges[r->class.count++][1] = high;
+    return true;
+}
+
+/* What follows a backslash. *single is false for the classes \s and \w. */
+static bool read_escape(struct reader *r, uint32_t *c, bool *single)
+{
+    int next = peek(r, 1);
+    r->at += 2;
+    *single = true;
+    switch (next) {
+    case 'n': *c = '\n'; return true;
+    case 't': *c = '\t'; return true;
+    case 'r': *c = '\r'; return true;
+    case 's':
+    case 'w':
+        *single = false;
+        r->class.white |= next == 's';
+        r->class.word |= next == 'w';
+        return true;
+    default: *c = (uint32_t)next; return next > 0 && strchr(".*+?()[]{}^$|\\/-", next) != NULL;
+    }
+}
+
+/* One character that stands for itself, or an escape. ASCII signs may be operators, so only a few pass bare. */
+static bool read_single(struct reader *r, const char *bare, uint32_t *c, bool *single)
+{
+    if (peek(r, 0) == '\\') return read_escape(r, c, single);
+    size_t n = tn_utf8_decode(r->s.s + r->at, r->s.n - r->at, c);
+    r->at += n;
+    *single = true;
+    return n && (*c >= 0x80 || !(tn_uc_flags(*c) & TN_UC_PUNCT) || strchr(bare, (int)*c));
+}
+
+static bool read_item(struct reader *r)
+{
+    static const char bare[] = "_,;.*+?(){}$|/!\"#%'<=>@`~:";
+    uint32_t low = 0, high = 0;
+    bool single;
+    if (!read_single(r, bare, &low, &single)) return false;
+    if (!single) return true;
+    if (peek(r, 0) != '-' || peek(r, 1) == ']') return add_range(r, low, low);
+    r->at++;
+    return read_single(r, "", &high, &single) && single && add_range(r, low, high);
+}
+
+static bool read_brackets(struct reader *r)
+{
+    r->at++;
+    r->class.negated = peek(r, 0) == '^';
+    r->at += r->class.negated;
+    if (peek(r, 0) == ']') return false;
+    while (peek(r, 0) >= 0 && peek(r, 0) != ']') {
+        if (peek(r, 0) == '-' && peek(r, 1) == ']') {
+            if (!add_range(r, '-', '-')) return false;
+            r->at++;
+        } else if (!read_item(r)) {
+            return false;
+        }
+    }
+    return peek(r, 0) == ']' && (r->at++, true);
+}
+
+static bool read_class(struct reader *r)
+{
+    uint32_t c = 0;
+    bool single;
+    r->class = (struct tn_pattern_class){0};
+    if (peek(r, 0) == '[') return read_brackets(r);
+    if (!read_single(r, "_,;", &c, &single)) return false;
+    return !single || add_range(r, c, c);
+}
+
+static bool read_repetition(struct reader *r)
+{
+    size_t n = 0;
+    r->class.at_least = 1;
+    if (peek(r, 0) == '+') {
+        r->class.repeats = true;
+        r->at++;
+        return true;
+    }
+    if (peek(r, 0) != '{') return true;
+    for (r->at++; peek(r, 0) >= '0' && peek(r, 0) <= '9' && n <= MAX_REPEAT; r->at++) {
+        n = n * 10 + (size_t)(peek(r, 0) - '0');
+    }
+    r->class.repeats = true;
+    r->class.at_least = n;
+    if (n == 0 || n > MAX_REPEAT || peek(r, 0) != ',' || peek(r, 1) != '}') return false;
+    r->at += 2;
+    return true;
+}
 
 static enum tn_status refuse_regex(struct tn_text_loader *ld, struct tn_json place, struct tn_str regex)
 {
@@ -19,59 +140,35 @@ static enum tn_status refuse_regex(struct tn_text_loader *ld, struct tn_json pla
     tn_at_json(f, place);
     tn_found(f, "%.*s", TN_FMT_ARG(regex));
     tn_expected(f, "%s", known_forms);
+    tn_remedy(f, "use a package whose tokenizer consists of the listed stages");
     return TN_UNSUPPORTED_PROCESSOR;
 }
 
-/* The class at the front: \s, an escaped character, [ ] around one, or a plain character. Bytes used; 0: not one. */
-static size_t read_class(struct tn_str r, struct tn_pattern *out, uint32_t *c)
+static enum tn_status keep_class(struct tn_text_loader *ld, const struct reader *r, struct tn_pattern *out)
 {
-    static const char letters[] = "ntr", values[] = "\n\t\r";
-    if (r.n >= 2 && r.s[0] == '\\') {
-        if (r.s[1] == 's') {
-            out->white = true;
-            return 2;
-        }
-        for (size_t i = 0; letters[i]; i++) {
-            if (r.s[1] == letters[i]) return *c = (unsigned char)values[i], 2;
-        }
-        return r.s[1] && strchr(".*+?()[]{}^$|\\/-", r.s[1]) ? (*c = (unsigned char)r.s[1], 2) : 0;
-    }
-    if (r.n >= 3 && r.s[0] == '[' && r.s[2] == ']' && r.s[1] == ' ') return *c = ' ', 3;
-    size_t n = tn_utf8_decode(r.s, r.n, c);
-    /* Unescaped ASCII punctuation may be an operator; only these few never are. */
-    bool plain = *c >= 0x80 || !(tn_uc_flags(*c) & TN_UC_PUNCT) || *c == '_' || *c == ',' || *c == ';';
-    return n && plain ? n : 0;
-}
-
-/* What follows the class, to the end. */
-static bool read_repetition(struct tn_str r, struct tn_pattern *out)
-{
-    out->at_least = 1;
-    if (r.n == 0) return true;
-    out->greedy = true;
-    if (r.n == 1 && r.s[0] == '+') return true;
-    if (r.n < 4 || r.n > 5 || r.s[0] != '{' || r.s[r.n - 2] != ',' || r.s[r.n - 1] != '}') return false;
-    out->at_least = 0;
-    for (size_t i = 1; i < r.n - 2; i++) {
-        if (r.s[i] < '0' || r.s[i] > '9') return false;
-        out->at_least = out->at_least * 10 + (size_t)(r.s[i] - '0');
-    }
-    return out->at_least > 0;
+    struct tn_pattern_class *class = &out->branches[out->branch_count++];
+    *class = r->class;
+    class->ranges = tn_arena_array(&ld->t->arena, class->count, sizeof(*class->ranges));
+    if (!class->ranges) return tn_load_memory(ld);
+    memcpy(class->ranges, r->ranges, class->count * sizeof(*class->ranges));
+    return TN_OK;
 }
 
 static enum tn_status load_regex(struct tn_text_loader *ld, struct tn_json place, struct tn_str regex,
                                  struct tn_pattern *out)
 {
-    uint32_t c = 0;
-    size_t used = regex.n ? read_class(regex, out, &c) : 0;
-    struct tn_str rest = {regex.s + used, regex.n - used};
-    if (used == 0 || !read_repetition(rest, out)) return refuse_regex(ld, place, regex);
-    out->regex = true;
-    out->length = 1;
-    out->literal = tn_arena_alloc(&ld->t->arena, sizeof(*out->literal));
-    if (!out->literal) return tn_load_memory(ld);
-    out->literal[0] = c;
-    return TN_OK;
+    struct reader r = {.s = regex};
+    out->branches = tn_arena_array(&ld->t->arena, MAX_BRANCHES, sizeof(*out->branches));
+    if (!out->branches) return tn_load_memory(ld);
+    do {
+        r.at += out->branch_count > 0; /* the bar */
+        if (out->branch_count == MAX_BRANCHES || !read_class(&r) || !read_repetition(&r)) {
+            return refuse_regex(ld, place, regex);
+        }
+        enum tn_status status = keep_class(ld, &r, out);
+        if (status) return status;
+    } while (peek(&r, 0) == '|');
+    return r.at == regex.n ? TN_OK : refuse_regex(ld, place, regex);
 }
 
 enum tn_status tn_pattern_load(struct tn_text_loader *ld, struct tn_json stage, struct tn_pattern *out)
@@ -87,18 +184,34 @@ enum tn_status tn_pattern_load(struct tn_text_loader *ld, struct tn_json stage, 
     return tn_load_points(ld, s, &out->literal, &out->length);
 }
 
+/* ---- matching ------------------------------------------------------------------------------------------------- */
+
+/* \w of the library's second engine: superscript digits and fractions belong to it, joiners do not. */
+static bool is_word(uint32_t c)
+{
+    if (c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE)) return true;
+    return tn_uc_flags(c) & TN_UC_WORD && c != 0x200C && c != 0x200D;
+}
+
+static bool in_class(const struct tn_pattern_class *class, uint32_t c)
+{
+    bool in = (class->white && tn_uc_flags(c) & TN_UC_WHITE) || (class->word && is_word(c));
+    for (size_t i = 0; !in && i < class->count; i++) in = c >= class->ranges[i][0] && c <= class->ranges[i][1];
+    return in != class->negated;
+}
+
+static size_t match_branch(const struct tn_pattern_class *class, const struct tn_char *chars, size_t n)
+{
+    size_t most = class->repeats ? n : 1, matched = 0;
+    while (matched < most && matched < n && in_class(class, chars[matched].c)) matched++;
+    return matched >= class->at_least ? matched : 0;
+}
+
 size_t tn_pattern_match(const struct tn_pattern *p, const struct tn_char *chars, size_t n)
 {
     size_t matched = 0;
-    if (!p->regex) {
-        while (matched < p->length && matched < n && chars[matched].c == p->literal[matched]) matched++;
-        return matched == p->length ? matched : 0;
-    }
-    size_t most = p->greedy ? n : p->at_least;
-    while (matched < most && matched < n) {
-        uint32_t c = chars[matched].c;
-        if (p->white ? !(tn_uc_flags(c) & TN_UC_WHITE) : c != p->literal[0]) break;
-        matched++;
-    }
-    return matched >= p->at_least ? matched : 0;
+    for (size_t i = 0; i < p->branch_count && !matched; i++) matched = match_branch(&p->branches[i], chars, n);
+    if (p->branch_count) return matched;
+    while (matched < p->length && matched < n && chars[matched].c == p->literal[matched]) matched++;
+    return matched == p->length ? matched : 0;
 }

@@ -7,7 +7,7 @@
 /* ---- loading -------------------------------------------------------------------------------------------------- */
 
 static const char known_types[] = "BertPreTokenizer Whitespace WhitespaceSplit Punctuation Digits CharDelimiterSplit "
-                                  "Split Sequence";
+                                  "Split FixedLength Sequence";
 static const char behaviors[] = "Removed Isolated MergedWithPrevious MergedWithNext Contiguous";
 enum { MAX_STEPS = 256 };
 
@@ -59,6 +59,15 @@ static enum tn_status load_split(struct tn_text_loader *ld, struct tn_json stage
     return status ? status : tn_load_bool(ld, stage, "invert", NULL, &out->invert);
 }
 
+static enum tn_status load_fixed_length(struct tn_text_loader *ld, struct tn_json stage, struct tn_pre_tokenizer *out)
+{
+    enum tn_status status = tn_load_members(ld, stage, "pre-tokenizer FixedLength", "type length");
+    out->length = 5;
+    if (!status && tn_json_get(stage, "length").doc) status = tn_load_size(ld, stage, "length", &out->length);
+    if (!status && out->length == 0) return tn_load_malformed(ld, stage, "length", "an integer of 1 or more");
+    return status;
+}
+
 static const struct {
     const char *name;
     enum tn_pre_kind kind;
@@ -72,6 +81,7 @@ static const struct {
     {"Digits", TN_PRE_DIGITS, TN_ISOLATED, load_digits},
     {"CharDelimiterSplit", TN_PRE_DELIMITER, TN_REMOVED, load_delimiter},
     {"Split", TN_PRE_SPLIT, TN_REMOVED, load_split},
+    {"FixedLength", TN_PRE_FIXED_LENGTH, TN_ISOLATED, load_fixed_length},
 };
 
 static enum tn_status load_sequence(struct tn_text_loader *ld, struct tn_json stage, unsigned depth)
@@ -192,6 +202,13 @@ static struct span pattern_span(const struct tn_pre_tokenizer *step, const struc
     return (struct span){at, to, step->invert};
 }
 
+static struct span fixed_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
+                              uint32_t end)
+{
+    (void)chars;
+    return (struct span){at, step->length < end - at ? at + (uint32_t)step->length : end, true};
+}
+
 /* ---- behaviors ------------------------------------------------------------------------------------------------ */
 
 /* Whether the span joins the piece before it. */
@@ -262,6 +279,7 @@ enum tn_status tn_pre_tokenize(const struct tn_text_tokenizer *t, struct tn_text
         [TN_PRE_WHITESPACE] = word_span,         [TN_PRE_WHITESPACE_SPLIT] = white_span,
         [TN_PRE_PUNCTUATION] = punctuation_span, [TN_PRE_DIGITS] = numeric_span,
         [TN_PRE_DELIMITER] = delimiter_span,     [TN_PRE_SPLIT] = pattern_span,
+        [TN_PRE_FIXED_LENGTH] = fixed_span,
     };
     enum tn_status status = TN_OK;
     for (size_t i = 0; i < t->pre_tokenizers.count && !status; i++) {

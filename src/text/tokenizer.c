@@ -92,9 +92,14 @@ static void hash_points(struct tn_sha256 *h, const uint32_t *points, size_t n)
 
 static void hash_pattern(struct tn_sha256 *h, const struct tn_pattern *p)
 {
-    tn_sha256_update_u64(h, (uint64_t)p->regex | (uint64_t)p->white << 1 | (uint64_t)p->greedy << 2);
-    tn_sha256_update_u64(h, p->at_least);
     hash_points(h, p->literal, p->length);
+    tn_sha256_update_u64(h, p->branch_count);
+    for (size_t i = 0; i < p->branch_count; i++) {
+        const struct tn_pattern_class *c = &p->branches[i];
+        tn_sha256_update_u64(h, (uint64_t)c->white | (uint64_t)c->word << 1 | (uint64_t)c->negated << 2 |
+                                    (uint64_t)c->repeats << 3 | (uint64_t)c->at_least << 8);
+        hash_points(h, c->count ? c->ranges[0] : NULL, c->count * 2);
+    }
 }
 
 static void hash_stages(struct tn_sha256 *h, const struct tn_text_tokenizer *t)
@@ -113,6 +118,7 @@ static void hash_stages(struct tn_sha256 *h, const struct tn_text_tokenizer *t)
         const struct tn_pre_tokenizer *p = &t->pre_tokenizers.at[i];
         tn_sha256_update_u64(h, (uint64_t)p->kind << 8 | (uint64_t)p->behavior << 1 | (uint64_t)p->invert);
         tn_sha256_update_u64(h, p->delimiter);
+        tn_sha256_update_u64(h, p->length);
         hash_pattern(h, &p->pattern);
     }
 }

@@ -20,6 +20,8 @@ struct tn_wordpiece_options {
     struct tn_str vocab;      /* contents of vocab.txt: one token per line, id = line number */
     bool do_lower_case, tokenize_chinese_chars, strip_accents_set, strip_accents;
     struct tn_str unk_token, cls_token, sep_token, pad_token, mask_token;
+    /* MPNetTokenizer: the mask takes blanks before it, two separators between a pair, all type ids 0, offsets trimmed. */
+    bool mpnet;
 };
 
 /* `root` is the parsed tokenizer.json; it may be released afterwards. */
