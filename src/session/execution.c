@@ -75,7 +75,7 @@ static void join_ring(struct tn_session *s, struct tn_execution *x)
         s->ring = x->next = x->prev = x;
     }
     s->running++;
-    s->started++;
+    x->id = ++s->started;
 }
 
 static void leave_ring(struct tn_session *s, struct tn_execution *x)

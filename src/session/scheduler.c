@@ -106,6 +106,7 @@ static void fill_member(struct tn_session *s, struct tn_member *m, uint32_t memb
 {
     struct tn_execution *x = m->execution;
     struct tn_step step = {
+        .run_id = x->id,
         .wanted = &s->batch,
         .row_quota = (s->batch.max_rows - s->batch.rows + members_left - 1) / members_left,
         .item_end = m->item_end,
@@ -162,8 +163,10 @@ static bool stopped_unasked(struct tn_session *s, const struct tn_member *m)
 
 static void give_results(struct tn_session *s, struct tn_member *m)
 {
-    struct tn_step step = {.results = &s->batch, .first = m->first, .end = m->end, .scratch = &s->scratch};
     struct tn_execution *x = m->execution;
+    struct tn_step step = {
+        .run_id = x->id, .results = &s->batch, .first = m->first, .end = m->end, .scratch = &s->scratch,
+    };
     if (m->failed || m->first == m->end) return;
     enum tn_status st = TN_RUNTIME_FAILURE;
     if (stopped_unasked(s, m)) {

@@ -121,6 +121,7 @@ struct tn_execution {
     const struct tn_recipe *recipe;
     struct tn_recipe_run *run;
     struct tn_cancel cancel;
+    uint64_t id;    /* of this session's executions, from 1 */
     uint64_t bytes; /* as admitted */
     uint64_t start_ns;
     /* guarded by the session's lock */

@@ -155,7 +155,7 @@ static enum tn_status probe(const struct tn_recipe_model *m, struct tn_batch *ba
                             struct tn_error *err)
 {
     struct tn_text_encoding *e = &scratch->encoding;
-    scratch->owner = NULL;
+    scratch->owner = 0;
     enum tn_status st = tn_text_encode(m->tokenizer, TN_STR("a"), (struct tn_str){NULL, 0}, &m->encode, e, err);
     if (st) return st;
     struct tn_span span = {.count = (int32_t)e->count};
@@ -433,13 +433,13 @@ static struct tn_str text_of(const struct tn_recipe_run *run, size_t i)
 }
 
 /* Tokens of item i in the scratch. A failure that is the item's own is settled; others are returned. */
-static enum tn_status encode_item(struct tn_recipe_run *run, size_t i, struct tn_recipe_scratch *scratch,
-                                  struct tn_error *err)
+static enum tn_status encode_item(struct tn_recipe_run *run, size_t i, struct tn_step *step, struct tn_error *err)
 {
     const struct tn_recipe_model *m = run->model;
+    struct tn_recipe_scratch *scratch = step->scratch;
     struct tn_text_encoding *e = &scratch->encoding;
-    if (scratch->owner == run && scratch->item == i) return TN_OK;
-    scratch->owner = NULL;
+    if (scratch->owner == step->run_id && scratch->item == i) return TN_OK;
+    scratch->owner = 0;
     struct tn_str text = text_of(run, i);
     size_t valid = tn_utf8_valid_prefix(text.s, text.n), prompt = run->prompt ? run->prompt->text.n : 0;
     if (valid < text.n) {
@@ -456,7 +456,7 @@ static enum tn_status encode_item(struct tn_recipe_run *run, size_t i, struct tn
         settle(run, i, TN_INPUT_TOO_LONG, e->total);
         return TN_OK;
     }
-    scratch->owner = run;
+    scratch->owner = step->run_id;
     scratch->item = i;
     return TN_OK;
 }
@@ -598,7 +598,7 @@ static enum tn_status check_ahead(struct tn_recipe_run *run, struct tn_step *ste
     while (run->checked < run->count) {
         size_t i = run->checked;
         struct tn_span span;
-        enum tn_status st = run->items[i].state == FINAL ? TN_OK : encode_item(run, i, step->scratch, err);
+        enum tn_status st = run->items[i].state == FINAL ? TN_OK : encode_item(run, i, step, err);
         if (st) return st;
         if (run->items[i].state != FINAL) {
             st = span_of(run, (uint32_t)step->scratch->encoding.count, &span);
@@ -622,7 +622,7 @@ static enum tn_status fill_batch(struct tn_recipe_run *run, struct tn_step *step
         if (run->items[i].state != FINAL) {
             if (batch->rows - rows >= step->row_quota) break;
             if (run->request.batch && batch->sequences - first >= run->request.batch) break;
-            enum tn_status st = encode_item(run, i, step->scratch, err);
+            enum tn_status st = encode_item(run, i, step, err);
             if (st) return st;
             if (run->items[i].state != FINAL && !ask(run, i, step)) break;
         }

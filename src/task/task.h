@@ -74,11 +74,12 @@ struct tn_recipe_env {
 /* Tokens of the text that did not fit the last batch are kept here, so that it is not tokenized twice. */
 struct tn_recipe_scratch {
     struct tn_text_encoding encoding;
-    const void *owner; /* the run whose item is in `encoding`; NULL: nobody's */
+    uint64_t owner; /* id of the run whose item is in `encoding`; 0: nobody's */
     size_t item;
 };
 
 struct tn_step {
+    uint64_t run_id;                /* of this run in its session, never used twice, not 0 */
     const struct tn_batch *results; /* NULL: none; sequences [first, end) are this run's */
     uint32_t first, end;
     struct tn_batch *wanted;        /* room for more; NULL: none wanted now */

@@ -1,0 +1,86 @@
+/* Sessions and executions over the public interface. */
+#include "api/api.h"
+#include "session/session.h"
+
+static struct tn_runtime *runtime_of(const struct tn_plan *plan)
+{
+    const struct tn_package *package = plan->keep.owner;
+    return package->runtime;
+}
+
+TN_API tn_status tn_session_load(tn_plan *plan, const tn_load_options *options, tn_session **out, tn_error *err)
+{
+    tn_load_options o;
+    struct tn_cancel own;
+    struct tn_load_request request = {0};
+    if (out) *out = NULL;
+    if (!plan) return tn_null_argument(err, TN_PHASE_LOAD, "plan");
+    if (!out) return tn_null_argument(err, TN_PHASE_LOAD, "out");
+    enum tn_status st = tn_read_options(&o, sizeof(o), options, "tn_load_options", err);
+    if (!st) st = tn_runtime_pool(runtime_of(plan), &request.pool, err);
+    if (st) return st;
+    request.cancel = tn_cancel_begin(&own, o.cancel, o.timeout_ms);
+    request.progress = o.progress;
+    request.progress_user = o.progress_user;
+    st = tn_session_open(plan, &request, out, err);
+    tn_cancel_end(o.cancel);
+    return st;
+}
+
+TN_API void tn_session_free(tn_session *session)
+{
+    if (session) tn_session_close(session);
+}
+
+TN_API tn_status tn_embed_start(tn_session *session, const tn_embed_request *request, tn_execution **out, tn_error *err)
+{
+    tn_embed_request r;
+    if (out) *out = NULL;
+    if (!session) return tn_null_argument(err, TN_PHASE_REQUEST, "session");
+    if (!request) return tn_null_argument(err, TN_PHASE_REQUEST, "request");
+    if (!out) return tn_null_argument(err, TN_PHASE_REQUEST, "out");
+    enum tn_status st = tn_read_options(&r, sizeof(r), request, "tn_embed_request", err);
+    if (st) return st;
+    if (session->plan->task != &tn_task_embedding_dense) {
+        struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "the session serves another task");
+        tn_found(f, "%s", session->plan->task->name);
+        tn_expected(f, "%s", tn_task_embedding_dense.name);
+        return TN_INVALID_REQUEST;
+    }
+    return tn_execution_begin(session, &r, r.timeout_ms, out, err);
+}
+
+TN_API tn_status tn_execution_next(tn_execution *execution, uint32_t timeout_ms, tn_event *event, tn_error *err)
+{
+    if (event) *event = (tn_event){.kind = TN_EVENT_NONE};
+    if (!execution) return tn_null_argument(err, TN_PHASE_EXECUTE, "execution");
+    if (!event) return tn_null_argument(err, TN_PHASE_EXECUTE, "event");
+    return tn_execution_pull(execution, timeout_ms, event, err);
+}
+
+TN_API void tn_execution_cancel(tn_execution *execution)
+{
+    if (execution) tn_execution_stop(execution);
+}
+
+TN_API tn_status tn_execution_drain(tn_execution *execution, uint32_t timeout_ms, tn_error *err)
+{
+    if (!execution) return tn_null_argument(err, TN_PHASE_EXECUTE, "execution");
+    return tn_execution_wait(execution, timeout_ms, err);
+}
+
+TN_API tn_status tn_execution_account(tn_execution *execution, tn_document **out, tn_error *err)
+{
+    struct tn_document_builder b;
+    if (out) *out = NULL;
+    if (!execution) return tn_null_argument(err, TN_PHASE_EXECUTE, "execution");
+    if (!out) return tn_null_argument(err, TN_PHASE_EXECUTE, "out");
+    tn_document_begin(&b, runtime_of(execution->plan));
+    enum tn_status st = tn_execution_account_write(execution, &b.w, err);
+    return tn_document_finish(&b, st, out, err);
+}
+
+TN_API void tn_execution_free(tn_execution *execution)
+{
+    if (execution) tn_execution_end(execution);
+}
