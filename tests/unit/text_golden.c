@@ -273,3 +273,98 @@ TEST(library_refusals)
     free(json);
     text_close(&x);
 }
+
+/* ---- goldens of tools/golden/tokenizer_extra.py ------------------------------------------------------------------ */
+
+struct rows {
+    struct tn_alloc alloc;
+    struct tn_json_doc doc;
+    char *json;
+    struct tn_json list;
+};
+
+static bool open_rows(struct rows *r, const char *relative)
+{
+    struct tn_limits limits = tn_limits_default();
+    size_t n = 0;
+    memset(r, 0, sizeof(*r));
+    tn_alloc_init(&r->alloc);
+    r->json = test_read_file(test_path(relative), &n);
+    if (!r->json || tn_json_parse(&r->doc, &r->alloc, &limits, TN_STR("rows"), (struct tn_str){r->json, n}, NULL)) {
+        return false;
+    }
+    r->list = tn_json_get(tn_json_root(&r->doc), "rows");
+    return true;
+}
+
+static void close_rows(struct rows *r)
+{
+    tn_json_release(&r->doc);
+    free(r->json);
+}
+
+static size_t run_row(struct golden *g, struct tn_json row, enum tn_status status)
+{
+    if (status) {
+        test_fail(__FILE__, __LINE__, "%s does not load: %s (%s)", g->name, g->x.err->primary.message,
+                  g->x.err->primary.element);
+    }
+    struct tn_json cases = tn_json_get(row, "cases");
+    for (struct tn_json c = tn_json_first(cases); c.doc && !status; c = tn_json_next(c)) run_case(g, c);
+    text_close(&g->x);
+    return g->cases;
+}
+
+TEST(random_stages)
+{
+    struct rows r;
+    size_t cases = 0;
+    REQUIRE(open_rows(&r, "golden/tokenizer_extra/random.json"));
+    for (struct tn_json row = tn_json_first(r.list); row.doc; row = tn_json_next(row)) {
+        struct golden g = {0};
+        char name[64];
+        uint64_t seed = 0;
+        tn_json_u64(tn_json_get(row, "seed"), &seed);
+        snprintf(name, sizeof(name), "random stages %llu", (unsigned long long)seed);
+        g.name = name;
+        text_init(&g.x);
+        enum tn_status status = tn_text_tokenizer_from_json(&g.x.ctx, tn_json_get(row, "file"), &g.x.t, g.x.err);
+        cases += run_row(&g, row, status);
+    }
+    CHECK(cases > 1000);
+    close_rows(&r);
+}
+
+TEST(vocab_txt)
+{
+    struct rows r;
+    size_t cases = 0;
+    REQUIRE(open_rows(&r, "golden/tokenizer_extra/vocab_txt.json"));
+    for (struct tn_json row = tn_json_first(r.list); row.doc; row = tn_json_next(row)) {
+        struct golden g = {0};
+        struct tn_str what = {0};
+        char name[64];
+        struct tn_wordpiece_options o = {.vocab_name = TN_STR("vocab.txt"), .tokenize_chinese_chars = true,
+                                         .unk_token = TN_STR("[UNK]"), .cls_token = TN_STR("[CLS]"),
+                                         .sep_token = TN_STR("[SEP]"), .pad_token = TN_STR("[PAD]"),
+                                         .mask_token = TN_STR("[MASK]")};
+        tn_json_str(tn_json_get(row, "what"), &what);
+        snprintf(name, sizeof(name), "%.*s", (int)what.n, what.s);
+        g.name = name;
+        tn_json_str(tn_json_get(row, "vocab"), &o.vocab);
+        tn_json_bool(tn_json_get(row, "do_lower_case"), &o.do_lower_case);
+        tn_json_bool(tn_json_get(row, "tokenize_chinese_chars"), &o.tokenize_chinese_chars);
+        o.strip_accents_set = tn_json_bool(tn_json_get(row, "strip_accents"), &o.strip_accents);
+        tn_json_bool(tn_json_get(row, "mpnet"), &o.mpnet);
+        if (o.mpnet) {
+            o.cls_token = TN_STR("<s>");
+            o.sep_token = TN_STR("</s>");
+            o.pad_token = TN_STR("<pad>");
+            o.mask_token = TN_STR("<mask>");
+        }
+        text_init(&g.x);
+        cases += run_row(&g, row, tn_text_tokenizer_from_vocab(&g.x.ctx, &o, &g.x.t, g.x.err));
+    }
+    CHECK_INT(cases, 150);
+    close_rows(&r);
+}
