@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #ifdef TN_BENCH_ONEDNN
 #include "kernel/onednn.h"
@@ -36,7 +37,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median seconds of `runs` calls, after one that warms up. */
+/* Median seconds of `runs` calls by the clock on the wall, after one that warms up: for teams. */
 static double median_time(void (*fn)(void *), void *arg, int runs)
 {
     double t[64];
@@ -48,6 +49,27 @@ static double median_time(void (*fn)(void *), void *arg, int runs)
     }
     qsort(t, (size_t)runs, sizeof(t[0]), by_value);
     return t[runs / 2];
+}
+
+/* Median seconds of processor time of one call, in 15 samples of a millisecond or more: for one thread,
+ * so that other programs on the machine cost cache and bandwidth but not turns. */
+static double median_cpu_time(void (*fn)(void *), void *arg)
+{
+    enum { SAMPLES = 15 };
+    double t[SAMPLES];
+    fn(arg);
+    for (int i = 0; i < SAMPLES; i++) {
+        clock_t start = clock(), end;
+        int calls = 0;
+        do {
+            fn(arg);
+            calls++;
+            end = clock();
+        } while (end - start < CLOCKS_PER_SEC / 1000);
+        t[i] = (double)(end - start) / CLOCKS_PER_SEC / calls;
+    }
+    qsort(t, SAMPLES, sizeof(t[0]), by_value);
+    return t[SAMPLES / 2];
 }
 
 /* A packed layer of arbitrary values; packed memory is the caller's to free. */
@@ -88,7 +110,7 @@ static void gemm_shape(size_t m, size_t n, size_t k, enum tn_compute compute, en
                                .rows = m, .act = act};
     a.scratch = scratch_for(n, k, compute, 1, &a.scratch_bytes);
     double peak = bench_gemm_peak(kernels, compute);
-    double rate = 2.0 * (double)(m * n * k) / median_time(call_linear, &a, 15) * 1e-9;
+    double rate = 2.0 * (double)(m * n * k) / median_cpu_time(call_linear, &a) * 1e-9;
     printf("  %-4s %4zu x %4zu x %4zu %-8s %7.1f GF/s  %5.1f %% of %.1f", compute ? "bf16" : "f32", m,
            n, k, tn_act_name(act), rate, 100.0 * rate / peak, peak);
 #ifdef TN_BENCH_ONEDNN
@@ -219,7 +241,7 @@ static void attention_shape(size_t length, size_t sequences, size_t heads, size_
     if (!kernels->attention_scratch_size(length, dim, &a.scratch_bytes)) exit(1);
     a.scratch = tn_malloc_aligned(&alloc, a.scratch_bytes, 64);
     double peak = bench_gemm_peak(kernels, TN_COMPUTE_F32);
-    double seconds = median_time(call_attention, &a, 15);
+    double seconds = median_cpu_time(call_attention, &a);
     double flops = 4.0 * (double)(length * length * dim * heads * sequences);
     printf("  length %4zu dim %3zu%s: %8.2f us per token, %6.1f GF/s, %5.1f %% of peak\n", length, dim,
            biased ? " biased" : "", seconds * 1e6 / (double)rows, flops / seconds * 1e-9,
@@ -275,14 +297,14 @@ static void call_norm(void *arg)
 static void bench_rows(void)
 {
     struct rows r = {floats(16 * 384), floats(16 * 384), 16, 384, TN_ACT_IDENTITY};
-    double elements = (double)(r.rows * r.width), copy = median_time(call_copy, &r, 63);
+    double elements = (double)(r.rows * r.width), copy = median_cpu_time(call_copy, &r);
     printf("row operators in cache, ns per element\n");
     for (int act = 1; act < TN_ACTS; act++) {
         r.act = (enum tn_act)act;
         printf("  %-12s %.3f\n", tn_act_name(r.act),
-               (median_time(call_act, &r, 63) - copy) * 1e9 / elements);
+               (median_cpu_time(call_act, &r) - copy) * 1e9 / elements);
     }
-    printf("  %-12s %.3f\n", "layer_norm", median_time(call_norm, &r, 63) * 1e9 / elements);
+    printf("  %-12s %.3f\n", "layer_norm", median_cpu_time(call_norm, &r) * 1e9 / elements);
     tn_free(&alloc, r.x);
     tn_free(&alloc, r.y);
 }
