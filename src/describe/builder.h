@@ -126,7 +126,7 @@ const struct tn_variant *tn_describe_candidate(const struct tn_builder *b);
 /* Which registered schema a configuration asks for; NULL after a finding. Fills model_type and architecture. */
 const struct tn_schema *tn_choose_schema(struct tn_builder *b, struct tn_json root, struct tn_component *c);
 
-/* ---- tokenizer_facts.c, tokenizer_stages.c ------------------------------------------------------------------------ */
+/* ---- tokenizer_facts.c, _stages.c, _vocabulary.c ---------------------------------------------------------------------- */
 
 /* What else the tokenizer depends on. */
 struct tn_tokenizer_hints {
@@ -158,6 +158,18 @@ struct tn_tokenizer_reader {
 bool tn_tokenizer_map_counts(const struct tn_tokenizer_reader *r);
 /* Compares tokenizer.json with what the class would build and with the other documents; decides the source. */
 void tn_tokenizer_compare(struct tn_tokenizer_reader *r);
+
+/* tokenizer_vocabulary.c */
+struct tn_tokenizer_vocabulary {
+    uint64_t largest;
+    struct tn_json place; /* of the largest id; absent: no ids */
+    bool have_cls, have_sep;
+    uint64_t cls_id, sep_id;
+};
+struct tn_tokenizer_vocabulary tn_tokenizer_scan_vocabulary(struct tn_tokenizer_reader *r);
+void tn_tokenizer_compare_added(struct tn_tokenizer_reader *r);
+/* The package has vocab.txt and no tokenizer.json. */
+void tn_tokenizer_read_vocab_txt(struct tn_tokenizer_reader *r);
 
 /* ---- length.c --------------------------------------------------------------------------------------------------- */
 

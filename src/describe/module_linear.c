@@ -34,7 +34,7 @@ static void missing_weights(const struct tn_module_source *m)
     struct tn_finding *f = tn_module_blocker(m, TN_ARTIFACT_MISSING, only_pickle
                                                                          ? "has its weights only as a pickle, which is never opened"
                                                                          : "has no weights");
-    tn_at_file(f, file);
+    tn_module_at_file(f, m, file);
     tn_found(f, "%.*s", TN_FMT_ARG(only_pickle ? pickle : TN_STR("nothing")));
     tn_expected(f, "%.*s", TN_FMT_ARG(file));
     tn_remedy(f, only_pickle ? "save the package again with safe_serialization=True" : "download the package again");
@@ -202,7 +202,7 @@ static bool config_there(const struct tn_module_source *m)
 {
     if (tn_json_present(m->root)) return true;
     struct tn_finding *f = tn_module_blocker(m, TN_ARTIFACT_MISSING, "has no config.json");
-    tn_at_file(f, m->config);
+    tn_module_at_file(f, m, m->config);
     tn_remedy(f, "download the package again");
     m->chain->width = 0;
     return false;

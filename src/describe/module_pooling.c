@@ -118,7 +118,7 @@ void tn_read_pooling_module(const struct tn_module_source *m)
     }
     if (!tn_json_present(m->root)) {
         struct tn_finding *f = tn_module_blocker(m, TN_ARTIFACT_MISSING, "has no config.json");
-        tn_at_file(f, m->config);
+        tn_module_at_file(f, m, m->config);
         tn_remedy(f, "download the package again");
         chain->state = TN_CHAIN_SENTENCE;
         chain->width = 0;

@@ -100,6 +100,14 @@ struct tn_finding *tn_module_blocker(const struct tn_module_source *m, enum tn_s
     return f;
 }
 
+void tn_module_at_file(struct tn_finding *f, const struct tn_module_source *m, struct tn_str file)
+{
+    char index[16];
+    int n = snprintf(index, sizeof(index), "%u", m->index);
+    tn_at_file(f, file);
+    tn_at_element(f, TN_ELEMENT_MODULE, (struct tn_str){index, (size_t)n});
+}
+
 void tn_module_keep(const struct tn_module_source *m, const struct tn_module *module)
 {
     struct tn_description *d = m->chain->b->d;

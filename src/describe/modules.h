@@ -27,6 +27,8 @@ struct tn_module_source {
 
 /* "module 2 (sentence_transformers.models.Dense, 2_Dense) ..." as a blocker placed at the entry of modules.json. */
 struct tn_finding *tn_module_blocker(const struct tn_module_source *m, enum tn_status code, const char *what);
+/* The place is a file of the module and, as its element, the module's index. */
+void tn_module_at_file(struct tn_finding *f, const struct tn_module_source *m, struct tn_str file);
 /* Appends to the description; out of memory is remembered. */
 void tn_module_keep(const struct tn_module_source *m, const struct tn_module *module);
 /* The rows that come in must have this width. False after a finding. */

@@ -1,20 +1,16 @@
 /*
  * tokenizer.json against the class that transformers loads it with. Where the two agree, the file is used as it stands;
  * where they differ, each difference is a warning that names both keys, and the class decides, as it does in the
- * reference. Only shapes that change ids are compared; src/text validates the file itself. Inputs are untrusted.
+ * reference. Only what changes ids is compared; src/text validates the file itself. Inputs are untrusted.
  */
 #include "describe/builder.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define RULE "transformers.tokenizer/1"
 
 struct stages {
     struct tn_tokenizer_reader *r;
     struct tn_json root;
-    bool have_cls, have_sep;
-    uint64_t cls_id, sep_id;
+    struct tn_tokenizer_vocabulary vocabulary;
     bool differ;
 };
 
@@ -182,14 +178,15 @@ static bool is_token_pair(struct tn_json v, struct tn_str token, bool known, uin
 static bool same_post_processor(const struct stages *s, struct tn_json v)
 {
     const struct tn_tokenizer_facts *t = s->r->facts;
+    const struct tn_tokenizer_vocabulary *ids = &s->vocabulary;
     bool bert = s->r->class->pair_template == TN_TEMPLATE_BERT;
     if (has_type(v, bert ? "BertProcessing" : "RobertaProcessing"))
-        return is_token_pair(tn_json_get(v, "sep"), t->sep_token, s->have_sep, s->sep_id) &&
-               is_token_pair(tn_json_get(v, "cls"), t->cls_token, s->have_cls, s->cls_id);
+        return is_token_pair(tn_json_get(v, "sep"), t->sep_token, ids->have_sep, ids->sep_id) &&
+               is_token_pair(tn_json_get(v, "cls"), t->cls_token, ids->have_cls, ids->cls_id);
     if (!has_type(v, "TemplateProcessing")) return false;
     return is_template(s, tn_json_get(v, "single"), bert_single, 3) &&
            is_template(s, tn_json_get(v, "pair"), bert ? bert_pair : roberta_pair, bert ? 5 : 6) &&
-           has_id(v, t->cls_token, s->have_cls, s->cls_id) && has_id(v, t->sep_token, s->have_sep, s->sep_id);
+           has_id(v, t->cls_token, ids->have_cls, ids->cls_id) && has_id(v, t->sep_token, ids->have_sep, ids->sep_id);
 }
 
 static void compare_post_processor(struct stages *s)
@@ -273,232 +270,6 @@ static bool has_lowercase_stage(struct tn_json normalizer)
     return false;
 }
 
-/* ---- vocabulary and added tokens -------------------------------------------------------------------------------- */
-
-struct vocabulary {
-    uint64_t largest;
-    struct tn_json place; /* of the largest id */
-};
-
-static void meet(struct vocabulary *v, uint64_t id, struct tn_json place)
-{
-    if (tn_json_present(v->place) && id <= v->largest) return;
-    v->largest = id;
-    v->place = place;
-}
-
-static void scan_vocabulary(struct stages *s, struct vocabulary *vocabulary)
-{
-    struct tn_json list = tn_json_find(s->root, "/model/vocab");
-    const struct tn_tokenizer_facts *t = s->r->facts;
-    bool array = tn_json_is(list, TN_JSON_ARRAY); /* Unigram: the position is the id */
-    uint64_t position = 0, id;
-    for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v), position++) {
-        id = position;
-        if (!array && !tn_json_u64(v, &id)) continue;
-        meet(vocabulary, id, v);
-        if (array) continue;
-        if (tn_str_eq(tn_json_key(v), t->cls_token)) s->have_cls = true, s->cls_id = id;
-        if (tn_str_eq(tn_json_key(v), t->sep_token)) s->have_sep = true, s->sep_id = id;
-    }
-    for (struct tn_json v = tn_json_first(tn_json_get(s->root, "added_tokens")); tn_json_present(v); v = tn_json_next(v))
-        if (tn_json_u64(tn_json_get(v, "id"), &id)) meet(vocabulary, id, tn_json_get(v, "id"));
-}
-
-/* An id beyond the embedding table would be an out-of-range read in the reference; here it is found beforehand. */
-static void check_table(struct tn_tokenizer_reader *r, uint64_t largest, struct tn_str file, struct tn_json place)
-{
-    if (!r->hints->component) return;
-    const struct tn_value *rows = tn_component_value(r->hints->component, "vocab_size");
-    if (!rows->present || rows->u == 0 || largest < rows->u) return;
-    struct tn_finding *f = tn_blocker(r->b, TN_UNSUPPORTED_CONFIG, "ids in %.*s go beyond vocab_size of config.json",
-                                      TN_FMT_ARG(file));
-    if (tn_json_present(place)) tn_at_json(f, place);
-    else tn_at_file(f, file);
-    tn_found(f, "id %llu", (unsigned long long)largest);
-    tn_expected(f, "ids below vocab_size %llu", (unsigned long long)rows->u);
-}
-
-struct added {
-    uint64_t id;
-    struct tn_json token;
-};
-
-static int by_id(const void *a, const void *b)
-{
-    uint64_t x = ((const struct added *)a)->id, y = ((const struct added *)b)->id;
-    return x < y ? -1 : x > y;
-}
-
-/* The added tokens of tokenizer.json sorted by id; NULL without memory. */
-static struct added *list_added(struct stages *s, size_t *count)
-{
-    struct tn_json list = tn_json_get(s->root, "added_tokens");
-    struct added *items = tn_calloc(s->r->b->alloc, tn_json_count(list), sizeof(*items));
-    *count = 0;
-    if (!items) {
-        tn_builder_no_memory(s->r->b);
-        return NULL;
-    }
-    for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v)) {
-        items[*count].token = v;
-        if (tn_json_u64(tn_json_get(v, "id"), &items[*count].id)) (*count)++;
-    }
-    if (*count > 1) qsort(items, *count, sizeof(*items), by_id);
-    return items;
-}
-
-static bool same_flag(struct tn_json a, struct tn_json b, const char *key, bool special)
-{
-    bool normalized = strcmp(key, "normalized") == 0; /* AddedToken's default: text is normalised unless special */
-    bool x = normalized && !special, y = x;
-    (void)tn_json_bool(tn_json_get(a, key), &x);
-    (void)tn_json_bool(tn_json_get(b, key), &y);
-    return x == y;
-}
-
-static bool same_token(struct tn_json a, struct tn_json b)
-{
-    static const char *const flags[] = {"special", "normalized", "lstrip", "rstrip", "single_word"};
-    struct tn_str x, y;
-    bool special = false;
-    (void)tn_json_bool(tn_json_get(a, "special"), &special);
-    if (!tn_json_str(tn_json_get(a, "content"), &x) || !tn_json_str(tn_json_get(b, "content"), &y)) return false;
-    if (!tn_str_eq(x, y)) return false;
-    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-        if (!same_flag(a, b, flags[i], special)) return false;
-    return true;
-}
-
-static void added_differs(struct tn_tokenizer_reader *r, struct tn_json v, const char *what)
-{
-    struct tn_finding *f = tn_blocker(r->b, TN_UNSUPPORTED_PROCESSOR,
-                                      "added tokens of tokenizer_config.json and tokenizer.json differ: %s", what);
-    tn_at_json(f, v);
-    tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(v)));
-    tn_remedy(f, "save the tokenizer again, so that both files are of one state");
-}
-
-static bool decimal_key(struct tn_str key, uint64_t *id)
-{
-    double number;
-    if (key.n == 0 || key.n > 18 || !tn_parse_f64(key, &number) || number < 0) return false;
-    *id = (uint64_t)number;
-    return (double)*id == number;
-}
-
-/* added_tokens_decoder {"103": {...}} against added_tokens [{"id": 103, ...}]. */
-static void compare_decoder(struct stages *s, const struct added *items, size_t count)
-{
-    struct tn_tokenizer_reader *r = s->r;
-    struct tn_json decoder = tn_json_get(tn_json_root(&r->config), "added_tokens_decoder");
-    size_t matched = 0;
-    if (tn_json_type(decoder) == TN_JSON_NULL) return;
-    for (struct tn_json v = tn_json_first(decoder); tn_json_present(v); v = tn_json_next(v)) {
-        struct added key = {.id = 0};
-        const struct added *item = NULL;
-        if (decimal_key(tn_json_key(v), &key.id)) item = bsearch(&key, items, count, sizeof(*items), by_id);
-        if (!item) added_differs(r, v, "one is missing in tokenizer.json");
-        else if (!same_token(v, item->token)) added_differs(r, v, "one has other contents or flags");
-        else matched++;
-    }
-    if (!r->class->from_file && matched < count)
-        added_differs(r, decoder, "tokenizer.json has more, which the class would not load");
-}
-
-static bool is_added(const struct added *items, size_t count, struct tn_str token)
-{
-    struct tn_str content;
-    for (size_t i = 0; i < count; i++)
-        if (tn_json_str(tn_json_get(items[i].token, "content"), &content) && tn_str_eq(content, token)) return true;
-    return false;
-}
-
-static void need_added(struct tn_tokenizer_reader *r, const struct added *items, size_t count, struct tn_str token,
-                       const char *key)
-{
-    if (token.n == 0 || is_added(items, count, token)) return;
-    struct tn_finding *f = tn_blocker(r->b, TN_UNSUPPORTED_PROCESSOR,
-                                      "%s is no added token of tokenizer.json; the reference would add it", key);
-    tn_at_pointer(f, r->facts->tokenizer_json, TN_STR("/added_tokens"));
-    tn_found(f, "no entry \"%.*s\"", TN_FMT_ARG(token));
-    tn_remedy(f, "save the tokenizer again");
-}
-
-/* additional_special_tokens, or extra_special_tokens as a list: texts that become special tokens. */
-static struct tn_json extra_tokens(const struct tn_tokenizer_reader *r, const char *key)
-{
-    struct tn_json map = tn_json_get(tn_json_root(&r->map), key);
-    return tn_tokenizer_map_counts(r) && tn_json_present(map) ? map : tn_json_get(tn_json_root(&r->config), key);
-}
-
-static void need_extra(struct tn_tokenizer_reader *r, const struct added *items, size_t count, const char *key)
-{
-    struct tn_json list = extra_tokens(r, key);
-    struct tn_str text;
-    for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v)) {
-        struct tn_json content = tn_json_is(v, TN_JSON_OBJECT) ? tn_json_get(v, "content") : v;
-        if (tn_json_str(content, &text)) need_added(r, items, count, text, key);
-        else added_differs(r, v, "an entry is no token");
-    }
-}
-
-static void compare_added(struct stages *s)
-{
-    struct tn_tokenizer_reader *r = s->r;
-    const struct tn_tokenizer_facts *t = r->facts;
-    size_t count;
-    struct added *items = list_added(s, &count);
-    if (!items) return;
-    compare_decoder(s, items, count);
-    need_added(r, items, count, t->unk_token, "unk_token");
-    need_added(r, items, count, t->cls_token, "cls_token");
-    need_added(r, items, count, t->sep_token, "sep_token");
-    need_added(r, items, count, t->pad_token, "pad_token");
-    need_added(r, items, count, t->mask_token, "mask_token");
-    need_extra(r, items, count, "additional_special_tokens");
-    need_extra(r, items, count, "extra_special_tokens");
-    tn_free(r->b->alloc, items);
-}
-
-/* ---- vocab.txt alone -------------------------------------------------------------------------------------------- */
-
-static void refuse_without_file(struct tn_tokenizer_reader *r, struct tn_str place, const char *what)
-{
-    struct tn_finding *f = tn_blocker(r->b, TN_UNSUPPORTED_PROCESSOR, "%s, and there is no tokenizer.json", what);
-    tn_at_file(f, place);
-    tn_expected(f, "tokenizer.json");
-    tn_remedy(f, "load it with transformers and save_pretrained(), which writes tokenizer.json");
-}
-
-static void count_lines(struct tn_tokenizer_reader *r)
-{
-    struct tn_str text;
-    tn_error_clear(r->b->scratch);
-    enum tn_status status = tn_inventory_read(r->b->inv, r->facts->vocab_txt, &text, r->b->scratch);
-    if (status != TN_OK) {
-        tn_builder_report(r->b, status);
-        return;
-    }
-    uint64_t lines = text.n > 0 && text.s[text.n - 1] != '\n';
-    for (size_t i = 0; i < text.n; i++) lines += text.s[i] == '\n';
-    tn_free(r->b->alloc, (void *)(uintptr_t)text.s);
-    if (lines > 0) check_table(r, lines - 1, r->facts->vocab_txt, (struct tn_json){NULL, 0});
-}
-
-static void read_vocabulary_alone(struct tn_tokenizer_reader *r)
-{
-    struct tn_str added = tn_builder_join(r->b, r->hints->folder, "added_tokens.json");
-    r->facts->source = TN_TOKENIZER_VOCAB;
-    if (r->class->from_file) refuse_without_file(r, r->facts->vocab_txt, "the tokenizer class loads tokenizer.json");
-    if (r->b->failed == TN_OK && tn_builder_has(r->b, added))
-        refuse_without_file(r, added, "tokens are added to vocab.txt");
-    if (tn_json_count(extra_tokens(r, "additional_special_tokens")) > 0 ||
-        tn_json_count(extra_tokens(r, "extra_special_tokens")) > 0)
-        refuse_without_file(r, r->facts->tokenizer_config, "special tokens are added to vocab.txt");
-    count_lines(r);
-}
-
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
 static void record_source(struct tn_tokenizer_reader *r)
@@ -512,19 +283,16 @@ static void record_source(struct tn_tokenizer_reader *r)
 void tn_tokenizer_compare(struct tn_tokenizer_reader *r)
 {
     struct stages s = {.r = r, .root = tn_json_root(&r->file)};
-    struct vocabulary vocabulary = {0};
     if (!tn_json_present(s.root)) {
         r->facts->lower_case_first = r->hints->module_lower_case;
-        read_vocabulary_alone(r);
+        tn_tokenizer_read_vocab_txt(r);
         record_source(r);
         return;
     }
-    scan_vocabulary(&s, &vocabulary);
-    if (tn_json_present(vocabulary.place))
-        check_table(r, vocabulary.largest, r->facts->tokenizer_json, vocabulary.place);
+    s.vocabulary = tn_tokenizer_scan_vocabulary(r);
+    tn_tokenizer_compare_added(r);
     compare_added_edge(&s, "add_bos_token", false);
     compare_added_edge(&s, "add_eos_token", true);
-    compare_added(&s);
     if (r->class->from_file) {
         compare_case(&s);
         r->facts->lower_case_first =

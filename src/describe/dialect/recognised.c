@@ -8,7 +8,7 @@
 static const struct {
     const char *container, *dialect, *what, *remedy;
 } kinds[] = {
-    {"gguf", "gguf", "GGUF weights", "use the safetensors package from which it was converted"},
+    {"gguf", "gguf", "GGUF", "use the safetensors package from which it was converted"},
     {"onnx", "onnx", "an ONNX graph", "use the safetensors package from which it was exported"},
     {"openvino_ir", "openvino_ir", "an OpenVINO IR", "use the safetensors package from which it was exported"},
     {"diffusers", "diffusers", "a Diffusers pipeline of several components", NULL},
