@@ -182,6 +182,10 @@ static enum tn_status build_program(struct tn_native_program *program, struct tn
     uint32_t hidden = program->family->build(g, r->component, &program->binding);
     uint32_t output = tn_modules_build(g, r->d, r->first_module, r->module_end, hidden);
     if ((status = tn_graph_finish(g, output, err))) return status;
+    if (output == TN_NO_VALUE) { /* a description with blockers need not make a graph; its own findings say why */
+        tn_error_set(err, TN_UNSUPPORTED_CONFIG, TN_PHASE_ASSESS, "the description makes no complete graph");
+        return TN_UNSUPPORTED_CONFIG;
+    }
     if ((status = tn_memory_plan_make(g, &a->arena, &program->plan, err))) return status;
     if ((status = allocate_tables(program, &a->arena, err))) return status;
     if (!size_everything(program, a)) {
