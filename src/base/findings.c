@@ -95,8 +95,10 @@ void tn_clean_text(char *dst, size_t cap, const char *s, size_t n)
         size_t length = printable_length(s + i, n - i);
         size_t need = length ? length : 4;
         if (out + need + 1 > cap) {
+            /* Back to the start of a character that leaves room; dst[out] itself has never been written. */
+            size_t written = out;
             while (out > 0 && out + 4 > cap) out--;
-            while (out > 0 && ((unsigned char)dst[out] & 0xC0) == 0x80) out--;
+            while (out > 0 && out < written && ((unsigned char)dst[out] & 0xC0) == 0x80) out--;
             memcpy(dst + out, "...", 3);
             out += 3;
             break;

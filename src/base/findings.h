@@ -88,7 +88,7 @@ void tn_remedy(struct tn_finding *f, const char *format, ...) __attribute__((for
 const char *tn_severity_name(enum tn_severity severity);
 const char *tn_element_name(enum tn_element_kind kind);
 
-/* Copies n bytes into dst[cap], cleaned as described above and NUL-terminated. */
+/* Copies n bytes into dst[cap] (at least 4), cleaned as described above and NUL-terminated; cut texts end in "...". */
 void tn_clean_text(char *dst, size_t cap, const char *s, size_t n);
 
 /* For printf: TN_FMT_ARG(str) fits "%.*s". */

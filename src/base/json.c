@@ -34,6 +34,10 @@ struct tn_json_node {
 
 enum { NO_NODE = UINT32_MAX, FLAG_KEY = 1, FLAG_TRUE = 2, FLAG_INTEGER = 4, FLAG_OVERFLOW = 8 };
 
+struct slot {
+    uint32_t key, tag; /* key 0: free; the root is never one */
+};
+
 struct parser {
     struct tn_json_doc *doc;
     const struct tn_limits *limits;
@@ -41,7 +45,7 @@ struct parser {
     size_t at, end;
     uint32_t *stack; /* open containers */
     size_t depth;
-    uint32_t *slots; /* scratch of the duplicate check */
+    struct slot *slots; /* scratch of the duplicate check */
     size_t slot_cap;
     struct tn_error *err;
 };
@@ -79,19 +83,29 @@ static enum tn_status no_memory(struct parser *p)
 
 /* ---- nodes ---------------------------------------------------------------------------------------------------- */
 
-static enum tn_status add_node(struct parser *p, enum tn_json_type type, size_t offset, uint32_t *index)
+/* Moves the nodes to a larger array, on huge pages when it is large: faults would cost more than parsing. */
+static enum tn_status grow_nodes(struct parser *p)
 {
     struct tn_json_doc *doc = p->doc;
-    if (doc->count == doc->cap) {
-        if (doc->cap >= p->limits->json_nodes) return over_limit(p, "json_nodes", p->limits->json_nodes);
-        uint64_t cap = doc->cap ? (uint64_t)doc->cap * 2 : 64;
-        if (cap > p->limits->json_nodes) cap = p->limits->json_nodes;
-        if (cap >= NO_NODE) cap = NO_NODE - 1;
-        struct tn_json_node *nodes = tn_realloc(doc->alloc, doc->nodes, (size_t)cap * sizeof(*nodes));
-        if (!nodes) return no_memory(p);
-        doc->nodes = nodes;
-        doc->cap = (uint32_t)cap;
-    }
+    uint64_t most = p->limits->json_nodes < NO_NODE - 1 ? p->limits->json_nodes : NO_NODE - 1;
+    /* A first guess from the text that is really there: dense documents have a node per six bytes, others double once. */
+    uint64_t cap = doc->cap ? (uint64_t)doc->cap * 2 : p->end / 12 + 64;
+    if (doc->cap >= most) return over_limit(p, "json_nodes", p->limits->json_nodes);
+    if (cap > most) cap = most;
+    struct tn_json_node *nodes = tn_malloc_aligned(doc->alloc, (size_t)cap * sizeof(*nodes), 64);
+    if (!nodes) return no_memory(p);
+    if (doc->count) memcpy(nodes, doc->nodes, doc->count * sizeof(*nodes));
+    tn_free(doc->alloc, doc->nodes);
+    doc->nodes = nodes;
+    doc->cap = (uint32_t)cap;
+    return TN_OK;
+}
+
+static inline enum tn_status add_node(struct parser *p, enum tn_json_type type, size_t offset, uint32_t *index)
+{
+    struct tn_json_doc *doc = p->doc;
+    enum tn_status status = doc->count == doc->cap ? grow_nodes(p) : TN_OK;
+    if (status) return status;
     *index = doc->count++;
     doc->nodes[*index] = (struct tn_json_node){
         .offset = (uint32_t)offset,
@@ -169,13 +183,38 @@ static enum tn_status unescape(struct parser *p, size_t from, size_t to, struct 
     return TN_OK;
 }
 
-/* True when any of the eight bytes is a quote, a backslash, a control character or not ASCII. */
-static bool has_special(uint64_t block)
+/* Eight bytes with the first in the lowest bits, whatever the machine's order. */
+static inline uint64_t load_block(const char *s)
+{
+    uint64_t block;
+    memcpy(&block, s, sizeof(block));
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    block = __builtin_bswap64(block);
+#endif
+    return block;
+}
+
+/*
+ * Marks with 0x80 the bytes that are a quote, a backslash, a control character or not ASCII. The lowest mark is exact;
+ * a borrow out of it may mark plain bytes above (Mycroft's test for a zero byte, and for bytes below a bound).
+ */
+static inline uint64_t mark_special(uint64_t block)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), high = UINT64_C(0x8080808080808080);
     uint64_t quote = block ^ ones * '"', backslash = block ^ ones * '\\';
     uint64_t hit = ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((block - ones * 0x20) & ~block);
-    return ((hit | block) & high) != 0;
+    return (hit | block) & high;
+}
+
+/* The first byte from i on that is not plain, or fewer than eight bytes from the end. */
+static inline size_t skip_plain(const struct parser *p, size_t i)
+{
+    while (p->end - i >= 8) {
+        uint64_t marks = mark_special(load_block(p->s + i));
+        if (marks) return i + (size_t)__builtin_ctzll(marks) / 8;
+        i += 8;
+    }
+    return i;
 }
 
 /* p->at is just past the opening quote; leaves it past the closing one. */
@@ -184,8 +223,7 @@ static enum tn_status scan_string(struct parser *p, uint32_t index)
     size_t start = p->at, i = start;
     bool escapes = false;
     for (;;) {
-        uint64_t block;
-        while (p->end - i >= 8 && (memcpy(&block, p->s + i, 8), !has_special(block))) i += 8;
+        i = skip_plain(p, i);
         if (i >= p->end) return malformed(p, p->end, "a string does not end", "a closing quote");
         unsigned char c = (unsigned char)p->s[i];
         if (c == '"') break;
@@ -198,10 +236,12 @@ static enum tn_status scan_string(struct parser *p, uint32_t index)
         } else if (c < 0x80) {
             i++;
         } else {
-            uint32_t code_point;
-            size_t length = tn_utf8_decode(p->s + i, p->end - i, &code_point);
-            if (!length) return malformed(p, i, "invalid UTF-8", "UTF-8 text");
-            i += length;
+            do {
+                uint32_t code_point;
+                size_t length = tn_utf8_decode(p->s + i, p->end - i, &code_point);
+                if (!length) return malformed(p, i, "invalid UTF-8", "UTF-8 text");
+                i += length;
+            } while (i < p->end && (unsigned char)p->s[i] >= 0x80);
         }
     }
     p->at = i + 1;
@@ -282,9 +322,11 @@ bool tn_parse_f64(struct tn_str text, double *out)
 static enum tn_status scan_number(struct parser *p, uint32_t index)
 {
     size_t start = p->at, i = start;
+    uint64_t mantissa = 0;
     if (p->s[i] == '-') i++;
     size_t digits = i;
-    i = skip_digits(p, i);
+    for (; i < p->end && p->s[i] >= '0' && p->s[i] <= '9'; i++) mantissa = mantissa * 10 + (uint64_t)(p->s[i] - '0');
+    bool small = i - digits <= 15; /* exact as a double, and no overflow on the way */
     if (i == digits) return malformed(p, i, "a number without digits", "a digit");
     if (p->s[digits] == '0' && i - digits > 1) return malformed(p, digits, "a number with a leading zero", "0 alone");
     bool integer = true;
@@ -305,30 +347,50 @@ static enum tn_status scan_number(struct parser *p, uint32_t index)
     struct tn_json_node *node = &p->doc->nodes[index];
     node->length = (uint32_t)(i - start);
     if (integer) node->flags |= FLAG_INTEGER;
-    double value = 0;
-    if (!tn_parse_f64((struct tn_str){p->s + start, i - start}, &value)) node->flags |= FLAG_OVERFLOW;
-    node->as.number = value;
+    double value = p->s[start] == '-' ? -(double)mantissa : (double)mantissa;
+    bool known = (integer && small) || tn_parse_f64((struct tn_str){p->s + start, i - start}, &value);
+    if (!known) node->flags |= FLAG_OVERFLOW;
+    node->as.number = known ? value : 0;
     p->at = i;
     return TN_OK;
 }
 
 /* ---- duplicate keys ------------------------------------------------------------------------------------------- */
 
+/* Both halves of the full product folded together: every bit of one operand reaches every bit of the result. */
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+    uint64_t h = (a ^ a >> 32) * UINT64_C(0xBF58476D1CE4E5B9) + b;
+    return (h ^ h >> 29) * UINT64_C(0x94D049BB133111EB);
+#endif
+}
+
+/* The last one to eight bytes as a number, without reading beyond either end. */
+static inline uint64_t load_tail(const char *s, size_t n)
+{
+    if (n >= 4) {
+        uint32_t first, last;
+        memcpy(&first, s, 4);
+        memcpy(&last, s + n - 4, 4);
+        return first | (uint64_t)last << 32;
+    }
+    const unsigned char *p = (const unsigned char *)s;
+    return n ? p[0] | (uint64_t)p[n / 2] << 8 | (uint64_t)p[n - 1] << 16 : 0;
+}
+
+/* Keyed by a seed that the document's author cannot know, so that no document can be made of collisions. */
 static uint64_t hash_bytes(const char *s, size_t n, uint64_t seed)
 {
-    uint64_t h = seed ^ n * UINT64_C(0x9E3779B97F4A7C15);
-    while (n >= 8) {
-        uint64_t block;
+    uint64_t h = seed ^ (uint64_t)n * UINT64_C(0x9E3779B97F4A7C15), block;
+    for (; n > 8; s += 8, n -= 8) {
         memcpy(&block, s, 8);
-        h = (h ^ block) * UINT64_C(0xBF58476D1CE4E5B9);
-        h ^= h >> 29;
-        s += 8;
-        n -= 8;
+        h = fold(h ^ block, seed | 1);
     }
-    uint64_t tail = 0;
-    memcpy(&tail, s, n);
-    h = (h ^ tail) * UINT64_C(0x94D049BB133111EB);
-    return h ^ h >> 32;
+    return fold(h ^ load_tail(s, n), seed | 1);
 }
 
 static struct tn_str node_str(const struct tn_json_node *node)
@@ -361,6 +423,7 @@ static enum tn_status check_few(struct parser *p, uint32_t object)
     return TN_OK;
 }
 
+/* An open-addressed table of half-filled slots; the tag spares a look at the node of another key. */
 static enum tn_status check_many(struct parser *p, uint32_t object, uint32_t members)
 {
     size_t cap = 64;
@@ -368,33 +431,48 @@ static enum tn_status check_many(struct parser *p, uint32_t object, uint32_t mem
     if (cap > p->slot_cap) {
         tn_free(p->doc->alloc, p->slots);
         p->slot_cap = 0;
-        p->slots = tn_malloc(p->doc->alloc, cap * sizeof(*p->slots));
+        p->slots = tn_malloc_aligned(p->doc->alloc, cap * sizeof(*p->slots), 64);
         if (!p->slots) return no_memory(p);
         p->slot_cap = cap;
     }
     memset(p->slots, 0, cap * sizeof(*p->slots));
     const struct tn_json_node *nodes = p->doc->nodes;
-    uint64_t seed = (uint64_t)(uintptr_t)nodes; /* address layout is random: no prepared collisions */
+    /* Addresses are random: from the node array and the stack, both out of the author's sight. */
+    uint64_t seed = fold((uint64_t)(uintptr_t)nodes ^ UINT64_C(0xA0761D6478BD642F), (uint64_t)(uintptr_t)&cap | 1);
     for (uint32_t key = object + 1; key < p->doc->count; key = nodes[key + 1].next) {
         struct tn_str text = node_str(&nodes[key]);
-        size_t slot = hash_bytes(text.s, text.n, seed) & (cap - 1);
-        for (; p->slots[slot]; slot = (slot + 1) & (cap - 1)) {
-            if (tn_str_eq(text, node_str(&nodes[p->slots[slot]]))) return duplicate(p, key);
+        uint64_t hash = hash_bytes(text.s, text.n, seed);
+        uint32_t tag = (uint32_t)(hash >> 32);
+        size_t slot = (size_t)hash & (cap - 1);
+        for (; p->slots[slot].key; slot = (slot + 1) & (cap - 1)) {
+            if (p->slots[slot].tag == tag && tn_str_eq(text, node_str(&nodes[p->slots[slot].key]))) return duplicate(p, key);
         }
-        p->slots[slot] = key;
+        p->slots[slot] = (struct slot){key, tag};
     }
     return TN_OK;
 }
 
 /* ---- the parser ------------------------------------------------------------------------------------------------ */
 
-static void skip_space(struct parser *p)
+/* Indented documents are a third spaces: runs of them go eight at a time. */
+static void skip_spaces(struct parser *p)
 {
     while (p->at < p->end) {
         char c = p->s[p->at];
-        if (c != ' ' && c != '\n' && c != '\r' && c != '\t') return;
-        p->at++;
+        if (c == ' ' && p->end - p->at >= 8) {
+            uint64_t other = load_block(p->s + p->at) ^ UINT64_C(0x2020202020202020);
+            p->at += other ? (size_t)__builtin_ctzll(other) / 8 : 8;
+        } else if (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
+            p->at++;
+        } else {
+            return;
+        }
     }
+}
+
+static inline void skip_space(struct parser *p)
+{
+    if (p->at < p->end && (unsigned char)p->s[p->at] <= ' ') skip_spaces(p);
 }
 
 static enum tn_status scan_literal(struct parser *p, const char *word, uint32_t index, uint8_t flags)
@@ -530,13 +608,12 @@ static enum tn_status parse(struct tn_json_doc *doc, const struct tn_limits *lim
 }
 
 static enum tn_status parse_into(struct tn_json_doc *doc, struct tn_alloc *alloc, const struct tn_limits *limits,
-                                 struct tn_str file, struct tn_str text, bool copy, struct tn_error *err)
+                                 struct tn_str file, struct tn_str text, char *owned, struct tn_error *err)
 {
-    *doc = (struct tn_json_doc){.alloc = alloc, .text = text};
+    *doc = (struct tn_json_doc){.alloc = alloc, .text = text, .owned = owned};
     tn_arena_init(&doc->arena, alloc);
     enum tn_status status = TN_OK;
     doc->file = tn_arena_str(&doc->arena, file);
-    if (copy) doc->text = tn_arena_str(&doc->arena, text);
     if (!doc->file.s || !doc->text.s) {
         status = tn_error_memory(err, TN_PHASE_PACKAGE, "reading a JSON document");
     } else {
@@ -550,19 +627,33 @@ enum tn_status tn_json_parse(struct tn_json_doc *doc, struct tn_alloc *alloc, co
                              struct tn_str file, struct tn_str text, struct tn_error *err)
 {
     if (!text.s) text = TN_STR("");
-    return parse_into(doc, alloc, limits, file, text, false, err);
+    return parse_into(doc, alloc, limits, file, text, NULL, err);
 }
 
 enum tn_status tn_json_parse_copy(struct tn_json_doc *doc, struct tn_alloc *alloc, const struct tn_limits *limits,
                                   struct tn_str file, struct tn_str text, struct tn_error *err)
 {
-    return parse_into(doc, alloc, limits, file, text, true, err);
+    char *copy = tn_strndup(alloc, text.s, text.n);
+    if (!copy) {
+        *doc = (struct tn_json_doc){0};
+        return tn_error_memory(err, TN_PHASE_PACKAGE, "reading a JSON document");
+    }
+    return parse_into(doc, alloc, limits, file, (struct tn_str){copy, text.n}, copy, err);
+}
+
+enum tn_status tn_json_parse_take(struct tn_json_doc *doc, struct tn_alloc *alloc, const struct tn_limits *limits,
+                                  struct tn_str file, struct tn_str text, struct tn_error *err)
+{
+    char *owned = (char *)(uintptr_t)text.s;
+    if (!text.s) text = TN_STR("");
+    return parse_into(doc, alloc, limits, file, text, owned, err);
 }
 
 void tn_json_release(struct tn_json_doc *doc)
 {
     if (!doc->alloc) return;
     tn_free(doc->alloc, doc->nodes);
+    tn_free(doc->alloc, doc->owned);
     tn_arena_release(&doc->arena);
     *doc = (struct tn_json_doc){0};
 }

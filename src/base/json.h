@@ -26,11 +26,12 @@ enum tn_json_type {
 struct tn_json_node;
 
 struct tn_json_doc {
-    struct tn_arena arena; /* unescaped strings, the copied text */
+    struct tn_arena arena; /* unescaped strings */
     struct tn_alloc *alloc;
     struct tn_json_node *nodes;
     uint32_t count, cap;
     struct tn_str text;
+    char *owned;        /* the text, when the document was given it */
     struct tn_str file; /* path inside the package, for error places; a copy */
 };
 
@@ -44,6 +45,9 @@ struct tn_json {
 enum tn_status tn_json_parse(struct tn_json_doc *doc, struct tn_alloc *alloc, const struct tn_limits *limits,
                              struct tn_str file, struct tn_str text, struct tn_error *err);
 enum tn_status tn_json_parse_copy(struct tn_json_doc *doc, struct tn_alloc *alloc, const struct tn_limits *limits,
+                                  struct tn_str file, struct tn_str text, struct tn_error *err);
+/* The text is memory of `alloc` (tn_malloc) and leaves the caller, on failure too. */
+enum tn_status tn_json_parse_take(struct tn_json_doc *doc, struct tn_alloc *alloc, const struct tn_limits *limits,
                                   struct tn_str file, struct tn_str text, struct tn_error *err);
 /* Zeroed documents may be released. */
 void tn_json_release(struct tn_json_doc *doc);

@@ -29,19 +29,24 @@ struct tn_source tn_source_of_file(struct tn_os_file *file, struct tn_str name)
     return (struct tn_source){.size = file->stamp.size, .read = file_read, .context = file, .name = name};
 }
 
+static enum tn_status read_failed(const struct tn_source *source, uint64_t offset, size_t n, int error,
+                                  enum tn_phase phase, struct tn_error *err)
+{
+    char text[128];
+    struct tn_finding *f = tn_error_set(err, TN_ARTIFACT_MALFORMED, phase, "cannot read %zu bytes", n);
+    tn_at_offset(f, source->name, offset);
+    tn_found(f, "%s (file size %llu)", tn_os_error_text(error, text, sizeof(text)), (unsigned long long)source->size);
+    tn_expected(f, "%zu bytes from %llu on", n, (unsigned long long)offset);
+    tn_remedy(f, "fetch the file again; it may be cut or still being written");
+    return TN_ARTIFACT_MALFORMED;
+}
+
 enum tn_status tn_source_read(const struct tn_source *source, uint64_t offset, void *dst, size_t n,
                               enum tn_phase phase, struct tn_error *err)
 {
     int error = tn_range_inside(offset, n, source->size) ? source->read(source->context, offset, dst, n)
                                                          : TN_OS_SHORT;
-    if (!error) return TN_OK;
-    char text[128];
-    struct tn_finding *f = tn_error_set(err, TN_ARTIFACT_MALFORMED, phase, "cannot read %zu bytes", n);
-    tn_at_offset(f, source->name, offset);
-    tn_found(f, "%s (file size %llu)", tn_os_error_text(error, text, sizeof(text)), (unsigned long long)source->size);
-    tn_expected(f, "bytes %llu to %llu", (unsigned long long)offset, (unsigned long long)offset + n);
-    tn_remedy(f, "fetch the file again; it may be cut or still being written");
-    return TN_ARTIFACT_MALFORMED;
+    return error ? read_failed(source, offset, n, error, phase, err) : TN_OK;
 }
 
 enum tn_status tn_source_read_all(const struct tn_source *source, struct tn_alloc *alloc, uint64_t max,
@@ -81,10 +86,16 @@ void tn_cursor_bytes(struct tn_cursor *c, void *dst, size_t n)
 {
     memset(dst, 0, n);
     if (c->failed) return;
-    /* A window smaller than the source still reports the place in the source. */
-    uint64_t bound = n > c->end - c->at ? c->source->size : 0;
-    c->failed = tn_source_read(c->source, bound ? bound : c->at, dst, n, TN_PHASE_PACKAGE, c->err);
-    if (!c->failed) c->at += n;
+    if (n > c->end - c->at) {
+        c->failed = read_failed(c->source, c->at, n, TN_OS_SHORT, TN_PHASE_PACKAGE, c->err);
+        return;
+    }
+    c->failed = tn_source_read(c->source, c->at, dst, n, TN_PHASE_PACKAGE, c->err);
+    if (c->failed) {
+        memset(dst, 0, n); /* a read that failed half way */
+    } else {
+        c->at += n;
+    }
 }
 
 static uint64_t little_endian(struct tn_cursor *c, size_t n)
@@ -120,8 +131,7 @@ void tn_cursor_skip(struct tn_cursor *c, uint64_t n)
 {
     if (c->failed) return;
     if (n > c->end - c->at) {
-        char none[1];
-        c->failed = tn_source_read(c->source, c->source->size, none, 1, TN_PHASE_PACKAGE, c->err);
+        c->failed = read_failed(c->source, c->at, n > SIZE_MAX ? SIZE_MAX : (size_t)n, TN_OS_SHORT, TN_PHASE_PACKAGE, c->err);
         return;
     }
     c->at += n;

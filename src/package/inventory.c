@@ -309,10 +309,7 @@ enum tn_status tn_inventory_json(const struct tn_inventory *inv, struct tn_str p
     struct tn_str text;
     *out = (struct tn_json_doc){0};
     enum tn_status status = tn_inventory_read(inv, path, &text, err);
-    if (status) return status;
-    status = tn_json_parse_copy(out, inv->ctx->alloc, &inv->ctx->limits, path, text, err);
-    tn_free(inv->ctx->alloc, (void *)(uintptr_t)text.s);
-    return status;
+    return status ? status : tn_json_parse_take(out, inv->ctx->alloc, &inv->ctx->limits, path, text, err);
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------------------------- */
