@@ -11,6 +11,14 @@ static const struct tn_dialect *const dialects[] = {
     &tn_dialect_transformers,
 };
 
+/* A folder that holds a tokenizer and nothing else can still tokenize. */
+static void describe_tokenizer_alone(struct tn_builder *b)
+{
+    struct tn_tokenizer_hints hints = {.folder = TN_STR(""), .config_class = TN_STR("")};
+    if (tn_builder_has(b, TN_STR("tokenizer.json")) || tn_builder_has(b, TN_STR("vocab.txt")))
+        tn_describe_tokenizer(b, &hints);
+}
+
 static void refuse_unknown(struct tn_builder *b)
 {
     const struct tn_variant *variant = tn_describe_candidate(b);
@@ -18,6 +26,7 @@ static void refuse_unknown(struct tn_builder *b)
     if (b->options->variant || b->inv->variant_count == 0) {
         /* A variant that is not there, or no weights at all: the choice has the words for it. */
         (void)tn_describe_variant(b, TN_STR(""), false);
+        describe_tokenizer_alone(b);
         return;
     }
     f = tn_blocker(b, TN_UNKNOWN_DIALECT, "nothing says what the weights are: the package follows no known convention");

@@ -230,19 +230,46 @@ static void refuse_without_file(struct tn_tokenizer_reader *r, struct tn_str pla
     tn_remedy(f, "load it with transformers and save_pretrained(), which writes tokenizer.json");
 }
 
-static void count_lines(struct tn_tokenizer_reader *r)
+/* Which of the special tokens have a line of their own; the reference appends the others behind the last id. */
+struct line_count {
+    uint64_t lines;
+    struct tn_str wanted[5];
+    bool there[5];
+};
+
+static void see_line(struct line_count *c, struct tn_str line)
 {
+    while (line.n > 0 && (line.s[line.n - 1] == '\r' || line.s[line.n - 1] == ' ' || line.s[line.n - 1] == '\t')) line.n--;
+    for (size_t i = 0; i < 5; i++) c->there[i] |= tn_str_eq(line, c->wanted[i]);
+    c->lines++;
+}
+
+static void see_lines(struct line_count *c, struct tn_str text)
+{
+    for (size_t at = 0; at < text.n;) {
+        const char *end = memchr(text.s + at, '\n', text.n - at);
+        size_t n = end ? (size_t)(end - text.s) - at : text.n - at;
+        see_line(c, (struct tn_str){text.s + at, n});
+        at += n + 1;
+    }
+}
+
+static void check_lines(struct tn_tokenizer_reader *r)
+{
+    const struct tn_tokenizer_facts *t = r->facts;
+    struct line_count count = {.wanted = {t->unk_token, t->cls_token, t->sep_token, t->pad_token, t->mask_token}};
     struct tn_str text;
     tn_error_clear(r->b->scratch);
-    enum tn_status status = tn_inventory_read(r->b->inv, r->facts->vocab_txt, &text, r->b->scratch);
+    enum tn_status status = tn_inventory_read(r->b->inv, t->vocab_txt, &text, r->b->scratch);
     if (status != TN_OK) {
         tn_builder_report(r->b, status);
         return;
     }
-    uint64_t lines = text.n > 0 && text.s[text.n - 1] != '\n';
-    for (size_t i = 0; i < text.n; i++) lines += text.s[i] == '\n';
-    tn_free(r->b->alloc, (void *)(uintptr_t)text.s);
-    if (lines > 0) check_table(r, lines - 1, r->facts->vocab_txt, (struct tn_json){NULL, 0});
+    see_lines(&count, text);
+    tn_free(r->b->inv->ctx->alloc, (void *)(uintptr_t)text.s);
+    uint64_t ids = count.lines;
+    for (size_t i = 0; i < 5; i++) ids += count.wanted[i].n > 0 && !count.there[i];
+    if (ids > 0) check_table(r, ids - 1, t->vocab_txt, (struct tn_json){NULL, 0});
 }
 
 void tn_tokenizer_read_vocab_txt(struct tn_tokenizer_reader *r)
@@ -255,5 +282,5 @@ void tn_tokenizer_read_vocab_txt(struct tn_tokenizer_reader *r)
     if (tn_json_count(extra_tokens(r, "additional_special_tokens")) > 0 ||
         tn_json_count(extra_tokens(r, "extra_special_tokens")) > 0)
         refuse_without_file(r, r->facts->tokenizer_config, "special tokens are added to vocab.txt");
-    count_lines(r);
+    check_lines(r);
 }

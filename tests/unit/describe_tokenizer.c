@@ -524,6 +524,33 @@ TEST(vocabulary_alone)
     REQUIRE(d);
     KIT_EXPECT(d, TN_BLOCKER, TN_UNSUPPORTED_CONFIG, "vocab.txt", "", "go beyond vocab_size", "id 7", "vocab_size 7");
     kit_close(d);
+
+    /* a special token without a line gets the id behind the last one */
+    kit_put("vocab.txt", "[PAD]\n[UNK]\n[CLS]\r\n[SEP]\na\n##b\nc\n");
+    d = kit_describe();
+    REQUIRE(d);
+    KIT_EXPECT(d, TN_BLOCKER, TN_UNSUPPORTED_CONFIG, "vocab.txt", "", "go beyond vocab_size", "id 7", "vocab_size 7");
+    kit_close(d);
+    kit_put("vocab.txt", "[PAD]\n[UNK]\n[CLS]\r\n[SEP]\na\n##b\n");
+    d = kit_describe();
+    REQUIRE(d);
+    KIT_CLEAN(d);
+    kit_close(d);
+}
+
+TEST(tokenizer_without_a_model)
+{
+    kit_empty();
+    kit_put("tokenizer.json", KIT_TOKENIZER);
+    kit_put("tokenizer_config.json", KIT_TOKENIZER_CONFIG);
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    KIT_EXPECT(d, TN_BLOCKER, TN_ARTIFACT_MISSING, NULL, NULL, "no weights");
+    CHECK_INT(d->findings.blockers, 1);
+    CHECK(d->tokenizer.present);
+    CHECK_INT(d->tokenizer.source, TN_TOKENIZER_FILE);
+    CHECK_TSTR(d->tokenizer.cls_token, "[CLS]");
+    kit_close(d);
 }
 
 TEST(vocabulary_that_needs_more)
