@@ -46,6 +46,8 @@ const struct tn_schema_field tn_transformers_common_fields[] = {
     TN_ROW_DESCRIPTIVE("/finetuning_task"),
     TN_ROW_DESCRIPTIVE("/task_specific_params"),
     TN_ROW_DESCRIPTIVE("/language"),
+    TN_ROW_DESCRIPTIVE("/unsloth_fixed"),
+    TN_ROW_DESCRIPTIVE("/unsloth_version"),
     TN_ROW_DESCRIPTIVE("/custom_pipelines"), /* code that only pipeline() would load */
 
     /* How weights are stored and held; the numeric policy of the plan decides what is computed. */
@@ -63,6 +65,7 @@ const struct tn_schema_field tn_transformers_common_fields[] = {
     TN_ROW_DESCRIPTIVE("/torchscript"),
     TN_ROW_DESCRIPTIVE("/tf_legacy_loss"),
     TN_ROW_DESCRIPTIVE("/xla_device"),
+    TN_ROW_DESCRIPTIVE("/_flash_attn_2_enabled"),
     TN_ROW_DESCRIPTIVE("/use_cache"),
     TN_ROW_DESCRIPTIVE("/output_past"), /* use_cache until 2.x */
 
@@ -88,6 +91,7 @@ const struct tn_schema_field tn_transformers_common_fields[] = {
     /* Ids for generation and padding; an encoder's ids come from its tokenizer. */
     TN_ROW_DESCRIPTIVE("/bos_token_id"),
     TN_ROW_DESCRIPTIVE("/eos_token_id"),
+    TN_ROW_DESCRIPTIVE("/eos_token_ids"),
     TN_ROW_DESCRIPTIVE("/sep_token_id"),
     TN_ROW_DESCRIPTIVE("/cls_token_id"),
     TN_ROW_DESCRIPTIVE("/mask_token_id"),

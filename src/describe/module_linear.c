@@ -277,13 +277,25 @@ static const struct tn_schema normalize_schema = {
     .field_count = sizeof(normalize_fields) / sizeof(normalize_fields[0]),
 };
 
-/* The file exists since 5.5; before, the class had no options. */
+/*
+ * The file exists since 5.5; before, the class had no options, and some packages give it the encoder's folder. The
+ * library reads its own two keys out of whatever stands there; a configuration of the encoder is not this module's.
+ */
+static bool has_own_config(const struct tn_module_source *m)
+{
+    const struct tn_description *d = m->chain->b->d;
+    bool shared = d->module_count > 0 && tn_str_eq(d->modules[0].path, m->path);
+    return !shared || tn_json_present(tn_json_get(m->root, "module_input_name")) ||
+           tn_json_present(tn_json_get(m->root, "module_output_name"));
+}
+
 void tn_read_normalize_module(const struct tn_module_source *m)
 {
     struct tn_value values[sizeof(normalize_fields) / sizeof(normalize_fields[0])] = {0};
     struct tn_module module = {.kind = TN_MODULE_NORMALIZE, .in_features = m->chain->width, .out_features = m->chain->width};
     struct tn_config_source source = {
         .root = m->root, .schema = &normalize_schema, .prefix = m->prefix, .rule = RULE_NORMALIZE};
+    if (!has_own_config(m)) source.root = (struct tn_json){NULL, 0};
     tn_config_read(m->chain->b, &source, values);
     resolve_side(m, values[0].s, values[1].s, &module.on_tokens);
     tn_module_keep(m, &module);

@@ -39,6 +39,7 @@ static const struct tn_schema_field fields[] = {
     TN_ROW_DESCRIPTIVE("/attention_probs_dropout_prob"),
     TN_ROW_DESCRIPTIVE("/classifier_dropout"),
     TN_ROW_DESCRIPTIVE("/directionality"),
+    TN_ROW_DESCRIPTIVE("/emb_size"), /* of rubert-tiny and its descendants; no code ever read it */
     TN_ROW_DESCRIPTIVE("/pooler_fc_size"),
     TN_ROW_DESCRIPTIVE("/pooler_num_attention_heads"),
     TN_ROW_DESCRIPTIVE("/pooler_num_fc_layers"),

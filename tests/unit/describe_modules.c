@@ -582,6 +582,19 @@ TEST(normalize_sides)
     kit_close(d);
 }
 
+/* Some packages give Normalize the encoder's folder, whose configuration is not its own. */
+TEST(normalize_in_the_encoders_folder)
+{
+    kit_new();
+    kit_edit("modules.json", "\"path\": \"3_Normalize\"", "\"path\": \"\"");
+    struct tn_description *d = kit_describe();
+    REQUIRE(d && d->module_count == 4);
+    KIT_CLEAN(d);
+    CHECK_INT(d->modules[3].kind, TN_MODULE_NORMALIZE);
+    CHECK(!d->modules[3].on_tokens);
+    kit_close(d);
+}
+
 TEST(sentence_modules_before_the_pooling)
 {
     kit_new();
