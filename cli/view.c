@@ -52,17 +52,19 @@ static char *format_text(const char *format, va_list args)
     return text;
 }
 
-/* How many bytes of s stand on a line of `room` columns: up to a blank where there is one, else as many as fit. */
+/* How many bytes of s stand on a line of `room` columns: up to a blank, else up to a mark inside a name, else what fits. */
 static size_t fit(const struct cli_view *v, const char *s, size_t room)
 {
-    size_t at = 0, blank = 0, columns = 0;
+    size_t at = 0, blank = 0, mark = 0, columns = 0;
     while (s[at] && s[at] != '\n') {
         uint32_t code;
         size_t length = cli_utf8(s + at, strlen(s + at) < 4 ? strlen(s + at) : 4, &code);
         if (length == 0) length = 1;
         columns += cli_view_columns(v, s + at, length);
-        if (columns > room && at > 0) return blank ? blank : at;
+        if (columns > room && at > 0) return blank ? blank : mark ? mark : at;
         if (s[at] == ' ' && at > 0) blank = at;
+        if (s[at] == '/' && at > 0) mark = at;
+        if (s[at] == '_') mark = at + 1;
         at += length;
     }
     return at;
@@ -248,12 +250,27 @@ static void add_value(struct text *t, const struct cli_json *node)
     add(t, object ? "}" : "]", 1);
 }
 
+static bool is_plain_list(const struct cli_json *node)
+{
+    if (!cli_json_is(node, CLI_JSON_ARRAY)) return false;
+    for (const struct cli_json *m = node->first; m; m = m->next) {
+        if (m->type == CLI_JSON_ARRAY || m->type == CLI_JSON_OBJECT) return false;
+    }
+    return true;
+}
+
 char *cli_json_line(const struct cli_json *node)
 {
     struct text t = {0};
     add(&t, "", 0);
     if (cli_json_is(node, CLI_JSON_STRING)) {
         add(&t, node->text, node->length);
+    } else if (is_plain_list(node)) {
+        for (const struct cli_json *m = node->first; m; m = m->next) {
+            if (m != node->first) add(&t, ", ", 2);
+            add(&t, cli_json_text(m), m->length);
+        }
+        if (!node->first) add(&t, "none", 4);
     } else if (node && node->type != CLI_JSON_NULL) {
         add_value(&t, node);
     }

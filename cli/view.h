@@ -8,7 +8,7 @@
 #include "json.h"
 #include "out.h"
 
-enum { CLI_TABLE_COLUMNS = 12, CLI_LABEL = 14 };
+enum { CLI_TABLE_COLUMNS = 12, CLI_LABEL = 18 };
 
 struct cli_view {
     struct cli_out *out;
@@ -47,7 +47,7 @@ void cli_table_print(struct cli_table *t, struct cli_view *v);
 int cli_excerpt(const char *text, size_t most);
 /* "90.9 MB"; buf[32] */
 const char *cli_size_text(char *buf, uint64_t bytes);
-/* A JSON value on one line: strings without quotes, arrays and objects as JSON. New string (free). */
+/* A JSON value on one line: strings without quotes, lists joined by commas, objects as JSON. New string (free). */
 char *cli_json_line(const struct cli_json *node);
 
 #endif

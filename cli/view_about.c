@@ -28,9 +28,7 @@ static void section(struct cli_view *v, const struct cli_json *m)
             cli_view_members(v, e);
             continue;
         }
-        char *line = cli_json_line(e);
-        cli_view_field(v, e->key ? e->key : "", line);
-        free(line);
+        cli_view_member(v, e);
     }
 }
 
@@ -44,9 +42,7 @@ void cli_view_doctor(struct cli_view *v, const struct cli_json *root)
     cli_view_heading(v, "tenon doctor");
     for (const struct cli_json *m = cli_json_first(root); m; m = m->next) {
         if (is_section(m)) continue;
-        char *line = cli_json_line(m);
-        cli_view_field(v, m->key, line);
-        free(line);
+        cli_view_member(v, m);
     }
     for (const struct cli_json *m = cli_json_first(root); m; m = m->next) {
         if (is_section(m)) section(v, m);

@@ -9,7 +9,7 @@ static void add_place(struct cli_view *v, const struct cli_json *where)
     for (const struct cli_json *m = cli_json_first(where); m; m = m->next) cli_view_field(v, m->key, cli_json_text(m));
 }
 
-static void one_finding(struct cli_view *v, const struct cli_json *f)
+void cli_view_finding(struct cli_view *v, const struct cli_json *f)
 {
     const struct cli_json *dropped = cli_json_get(f, "dropped");
     if (dropped) {
@@ -30,22 +30,38 @@ void cli_view_findings(struct cli_view *v, const char *heading, const struct cli
     cli_view_heading(v, heading);
     for (const struct cli_json *f = findings->first; f; f = f->next) {
         if (f != findings->first) cli_out_text(v->out, "\n");
-        one_finding(v, f);
+        cli_view_finding(v, f);
     }
+}
+
+void cli_view_member(struct cli_view *v, const struct cli_json *m)
+{
+    const char *key = m->key ? m->key : "";
+    size_t n = strlen(key);
+    uint64_t bytes;
+    if (n > 6 && strcmp(key + n - 6, "_bytes") == 0 && cli_json_u64(m, &bytes)) {
+        cli_view_size(v, key, m);
+        return;
+    }
+    char *text = cli_json_line(m);
+    cli_view_field(v, key, text);
+    free(text);
 }
 
 void cli_view_members(struct cli_view *v, const struct cli_json *object)
 {
-    for (const struct cli_json *m = cli_json_first(object); m; m = m->next) {
-        char *text = cli_json_line(m);
-        cli_view_field(v, m->key ? m->key : "", text);
-        free(text);
-    }
+    for (const struct cli_json *m = cli_json_first(object); m; m = m->next) cli_view_member(v, m);
 }
 
 void cli_view_size(struct cli_view *v, const char *label, const struct cli_json *bytes)
 {
     uint64_t n;
     char text[32];
-    if (cli_json_u64(bytes, &n)) cli_view_fieldf(v, label, "%s (%s bytes)", cli_size_text(text, n), cli_json_text(bytes));
+    if (!cli_json_u64(bytes, &n)) return;
+    cli_size_text(text, n);
+    if (n < 1000) {
+        cli_view_field(v, label, text);
+    } else {
+        cli_view_fieldf(v, label, "%s (%s bytes)", text, cli_json_text(bytes));
+    }
 }

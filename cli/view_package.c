@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILES_SHOWN = 40, VALUE = 60 };
+enum { FILES_SHOWN = 40, VALUE = 36 };
 
 static const char *text(const struct cli_json *root, const char *path)
 {
@@ -113,29 +113,67 @@ static void behaviour(struct cli_view *v, const struct cli_json *root)
     }
 }
 
-static void facts(struct cli_view *v, const struct cli_json *list)
+/* The part of a fact's name before its last dot, as a length: facts of one owner share it. */
+static size_t owner_length(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot ? (size_t)(dot - name) : 0;
+}
+
+static bool same_owner(const struct cli_json *a, const struct cli_json *b)
+{
+    size_t n = owner_length(text(a, "name"));
+    return n == owner_length(text(b, "name")) && memcmp(text(a, "name"), text(b, "name"), n) == 0;
+}
+
+static void fact_row(struct cli_table *t, const struct cli_json *f)
+{
+    const char *name = text(f, "name");
+    size_t n = owner_length(name);
+    char *value = cli_json_line(cli_json_get(f, "value"));
+    cli_table_cell(t, name + n + (n > 0));
+    if (!*value) {
+        cli_table_cell(t, "none");
+    } else {
+        cli_table_cellf(t, "%.*s%s", cli_excerpt(value, VALUE), value, strlen(value) > VALUE ? " ..." : "");
+    }
+    cli_table_cellf(t, "%s%s%s", text(f, "file"), *text(f, "pointer") ? " " : "", text(f, "pointer"));
+    free(value);
+}
+
+/* One table per owner: "encoder", "module.1", "tokenizer". */
+static void facts_of_owner(struct cli_view *v, const struct cli_json *first, size_t *descriptive)
 {
     struct cli_table t;
-    size_t descriptive = 0;
-    if (cli_json_count(list) == 0) return;
-    cli_view_heading(v, "facts that change answers, and where each comes from");
+    char heading[128];
+    size_t n = owner_length(text(first, "name"));
+    snprintf(heading, sizeof(heading), "facts: %.*s", n ? (int)n : 7, n ? text(first, "name") : "package");
     cli_table_begin(&t, "lll");
     cli_table_cell(&t, "fact");
     cli_table_cell(&t, "value");
     cli_table_cell(&t, "from");
-    for (const struct cli_json *f = list->first; f; f = f->next) {
+    for (const struct cli_json *f = first; f; f = f->next) {
+        if (!same_owner(f, first)) continue;
         if (cli_json_true(cli_json_get(f, "descriptive"))) {
-            descriptive++;
-            continue;
+            ++*descriptive;
+        } else {
+            fact_row(&t, f);
         }
-        char *value = cli_json_line(cli_json_get(f, "value"));
-        cli_table_cell(&t, text(f, "name"));
-        cli_table_cellf(&t, "%.*s%s", cli_excerpt(value, VALUE), value, strlen(value) > VALUE ? " ..." : "");
-        cli_table_cellf(&t, "%s%s%s", text(f, "file"), *text(f, "pointer") ? " " : "", text(f, "pointer"));
-        free(value);
     }
+    if (t.cells > t.columns) cli_view_heading(v, heading);
     cli_table_print(&t, v);
-    if (descriptive) cli_view_fieldf(v, "and", "%zu descriptive facts, which change nothing (--json lists them)", descriptive);
+}
+
+static void facts(struct cli_view *v, const struct cli_json *list)
+{
+    size_t descriptive = 0;
+    for (const struct cli_json *f = cli_json_first(list); f; f = f->next) {
+        const struct cli_json *before = list->first;
+        while (before != f && !same_owner(before, f)) before = before->next;
+        if (before == f) facts_of_owner(v, f, &descriptive);
+    }
+    if (descriptive)
+        cli_view_fieldf(v, "and", "%zu descriptive facts, which change nothing (--json lists them)", descriptive);
 }
 
 /* ---- what is in it ---- */

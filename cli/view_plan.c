@@ -55,24 +55,44 @@ static void provider(struct cli_view *v, const struct cli_json *row)
     snprintf(heading, sizeof(heading), "provider %s: %s", text(row, "name"), text(row, "decision"));
     cli_view_heading(v, heading);
     cli_view_field(v, "version", text(row, "version"));
-    if (!cli_json_true(cli_json_get(row, "present"))) cli_view_field(v, "present", "no");
-    if (!cli_json_true(cli_json_get(row, "requested"))) cli_view_field(v, "requested", "no");
     cli_view_field(v, "evidence", text(row, "evidence_level"));
     if (cli_json_u64(cli_json_path(row, "memory.peak_bytes"), &peak))
         cli_view_fieldf(v, "memory", "%s at its peak", cli_size_text(size, peak));
-    cli_view_findings(v, "because", cli_json_get(row, "findings"));
+    for (const struct cli_json *f = cli_json_first(cli_json_get(row, "findings")); f; f = f->next) cli_view_finding(v, f);
+}
+
+/* Providers that nobody asked for: a line each, with the first reason. */
+static void others(struct cli_view *v, const struct cli_json *rows)
+{
+    struct cli_table t;
+    cli_table_begin(&t, "lll");
+    cli_table_cell(&t, "not asked for");
+    cli_table_cell(&t, "decision");
+    cli_table_cell(&t, "why");
+    for (const struct cli_json *row = cli_json_first(rows); row; row = row->next) {
+        if (cli_json_true(cli_json_get(row, "requested"))) continue;
+        cli_table_cell(&t, text(row, "name"));
+        cli_table_cell(&t, text(row, "decision"));
+        cli_table_cell(&t, cli_json_text(cli_json_get(cli_json_first(cli_json_get(row, "findings")), "message")));
+    }
+    cli_out_text(v->out, "\n");
+    cli_table_print(&t, v);
 }
 
 void cli_view_assessment(struct cli_view *v, const struct cli_json *root)
 {
     char heading[256];
+    const struct cli_json *rows = cli_json_get(root, "providers");
     snprintf(heading, sizeof(heading), "%s: %s", text(root, "task"), text(root, "decision"));
     cli_view_heading(v, heading);
     cli_view_field(v, "contract", text(root, "contract"));
     cli_view_field(v, "dialect", text(root, "package.dialect"));
     cli_view_field(v, "manifest", text(root, "package.manifest"));
     cli_view_findings(v, "for every provider", cli_json_get(root, "findings"));
-    for (const struct cli_json *p = cli_json_first(cli_json_get(root, "providers")); p; p = p->next) provider(v, p);
+    for (const struct cli_json *row = cli_json_first(rows); row; row = row->next) {
+        if (cli_json_true(cli_json_get(row, "requested"))) provider(v, row);
+    }
+    others(v, rows);
 }
 
 /* ---- plan ---- */

@@ -60,18 +60,20 @@ void cli_view_record(struct cli_view *v, const struct cli_json *root)
 void cli_view_records(struct cli_view *v, const struct cli_json *root)
 {
     const struct cli_json *list = cli_json_is(root, CLI_JSON_ARRAY) ? root : cli_json_get(root, "records");
-    static const char *const columns[] = {"id", "created", "level", "task", "failures", "package"};
+    static const char *const columns[] = {"id", "created", "level", "holds_here", "failures", "task", "package"};
+    enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
     struct cli_table t;
     if (cli_json_count(list) == 0) {
         cli_out_text(v->out, "no records yet; `tenon qualify` makes them\n");
         return;
     }
-    cli_table_begin(&t, "llllrl");
-    for (size_t c = 0; c < 6; c++) cli_table_cell(&t, columns[c]);
+    cli_table_begin(&t, "llllrll");
+    for (size_t c = 0; c < COLUMNS; c++) cli_table_cell(&t, columns[c]);
     for (const struct cli_json *r = list->first; r; r = r->next) {
-        for (size_t c = 0; c < 6; c++) {
+        for (size_t c = 0; c < COLUMNS; c++) {
             char *value = cli_json_line(cli_json_get(r, columns[c]));
-            cli_table_cell(&t, value);
+            bool id = c == 0; /* eight characters name a record, as in `records show` */
+            cli_table_cellf(&t, "%.*s", id ? 8 : (int)strlen(value), value);
             free(value);
         }
     }

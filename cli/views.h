@@ -15,6 +15,9 @@ void cli_view_tasks(struct cli_view *v, const struct cli_json *root);
 
 /* Findings with place, found, expected and remedy; nothing when there are none. */
 void cli_view_findings(struct cli_view *v, const char *heading, const struct cli_json *findings);
+void cli_view_finding(struct cli_view *v, const struct cli_json *finding);
+/* "key  value"; a size where the key ends with _bytes. */
+void cli_view_member(struct cli_view *v, const struct cli_json *m);
 /* A line per member; nested values on one line. */
 void cli_view_members(struct cli_view *v, const struct cli_json *object);
 /* "90.9 MB (90868376 bytes)"; nothing when it is not a number. */

@@ -249,6 +249,7 @@ enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_com
         refuse_family(a, r->component);
         return TN_OK;
     }
+    if (!r->component->variant) return TN_OK; /* no weights to bind: a blocker of the description, which says why */
     enum tn_status status = assess_into(program, a, r, err);
     if (status) return status;
     if (a->findings.blockers == 0) {
