@@ -160,9 +160,9 @@ static enum tn_status assess_row(struct tn_survey *s, struct tn_survey_row *row,
         row->decision = TN_UNSUPPORTED;
         return TN_OK;
     }
+    row->assessed = true; /* to be released, whatever comes out */
     enum tn_status st = row->entry->provider->assess(row->entry->provider, &row->request, &row->assessment, err);
     if (st) return st;
-    row->assessed = true;
     tn_findings_append(&row->findings, &row->assessment.findings);
     row->decision = row->assessment.decision;
     if (row->findings.blockers > 0 && row->decision == TN_ELIGIBLE) row->decision = TN_UNSUPPORTED;
@@ -242,6 +242,17 @@ static void decide(struct tn_survey *s)
     }
 }
 
+/* Findings that went missing for lack of memory, not because the list is full: the survey would be incomplete. */
+static bool lost_findings(const struct tn_survey *s)
+{
+    bool lost = s->findings.dropped > 0 && s->findings.count < s->findings.max;
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        const struct tn_findings *list = &s->rows[i].findings;
+        lost |= list->dropped > 0 && list->count < list->max;
+    }
+    return lost;
+}
+
 enum tn_status tn_survey_make(struct tn_survey *s, const struct tn_planner *planner, const tn_plan_options *options,
                               const enum tn_choice_origin *origin, bool everyone, struct tn_error *err)
 {
@@ -268,6 +279,7 @@ enum tn_status tn_survey_make(struct tn_survey *s, const struct tn_planner *plan
         if (!has_row(s, &planner->providers[i])) add_row(s, &planner->providers[i], false);
     }
     for (uint32_t i = 0; !st && i < s->row_count; i++) st = assess_row(s, &s->rows[i], err);
+    if (!st && lost_findings(s)) st = tn_error_memory(err, TN_PHASE_ASSESS, "collecting findings");
     if (st) goto fail;
     decide(s);
     return TN_OK;

@@ -294,6 +294,7 @@ enum tn_status tn_session_open(struct tn_plan *plan, const struct tn_load_reques
     if (st) tn_error_memory(err, TN_PHASE_LOAD, "opening the session");
     if (!st) st = run_stages(s, request, err);
     if (st) {
+        if (err) err->primary.phase = TN_PHASE_LOAD; /* whoever noticed it: it was the load that failed */
         tn_session_unload(s);
         destroy(s);
         return st;

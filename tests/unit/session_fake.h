@@ -19,6 +19,8 @@ enum { FAKE_WIDTH = 8, FAKE_NAN_ID = 11, FAKE_POISON_ID = 12 };
 /* What the provider does; tests set it, any thread reads it. */
 struct fake {
     _Atomic bool blocked;      /* invoke waits until this is false */
+    _Atomic bool gated;        /* each invoke waits for a permit */
+    _Atomic int permits;
     _Atomic bool deaf;         /* ... and does not look at cancels meanwhile */
     _Atomic bool failing;      /* every invoke fails */
     _Atomic bool poisoned;     /* invocations that hold FAKE_POISON_ID fail as a whole */
@@ -130,6 +132,15 @@ static bool fake_block(const struct tn_invocation *call)
     return false;
 }
 
+static void fake_gate(void)
+{
+    while (fake.gated) {
+        int n = fake.permits;
+        if (n > 0 && atomic_compare_exchange_strong(&fake.permits, &n, n - 1)) return;
+        tn_thread_yield();
+    }
+}
+
 static bool fake_holds(const struct tn_invocation *call, int32_t id)
 {
     for (int32_t r = call->offsets[0]; r < call->offsets[call->sequences]; r++) {
@@ -148,6 +159,7 @@ static enum tn_status fake_invoke(struct tn_instance *i, const struct tn_invocat
     if (call->sequences > fake.largest) fake.largest = call->sequences;
     if (call->offsets[0] != 0) fake.overlaps += 1000;
     i->calls++;
+    fake_gate();
     if (fake_block(call)) {
         for (uint32_t s = 0; s < call->sequences; s++) call->status[s] = TN_ITEM_STOPPED;
     } else if (fake.failing || (fake.poisoned && fake_holds(call, FAKE_POISON_ID))) {
