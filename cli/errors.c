@@ -154,9 +154,10 @@ static bool is_primary(const struct cli_json *error, const struct cli_json *find
 static void show_headline(struct cli_view *v, const char *before, const struct cli_json *error)
 {
     struct text t = {0};
+    const struct cli_json *code = cli_json_get(error, "code");
     put(&t, before);
-    put(&t, cli_json_text(cli_json_get(error, "code")));
-    put(&t, ": ");
+    if (!cli_json_text_is(code, "ok")) put(&t, cli_json_text(code)); /* a plain note has no code */
+    if (!cli_json_text_is(code, "ok")) put(&t, ": ");
     put(&t, cli_json_text(cli_json_get(error, "message")));
     char *clean = cli_safe_copy(t.s, t.n);
     cli_view_text(v, 0, clean);
@@ -176,12 +177,16 @@ void cli_show_error(const char *json)
     } else {
         show_headline(&view, "tenon: ", doc.root);
         show_members(&view, doc.root);
+        bool skipped = false;
         for (const struct cli_json *f = cli_json_first(cli_json_get(doc.root, "findings")); f; f = f->next) {
-            if (is_primary(doc.root, f)) continue;
+            if (!skipped && is_primary(doc.root, f)) {
+                skipped = true;
+                continue;
+            }
             struct text t = {0};
             put(&t, "and ");
             put(&t, cli_json_text(cli_json_get(f, "severity")));
-            put(&t, " ");
+            put(&t, cli_json_text_is(cli_json_get(f, "code"), "ok") ? ": " : " ");
             show_headline(&view, t.s, f);
             show_members(&view, f);
             free(t.s);

@@ -16,7 +16,9 @@ void cli_view_finding(struct cli_view *v, const struct cli_json *f)
         cli_view_fieldf(v, "more", "%s further findings", cli_json_text(dropped));
         return;
     }
-    cli_view_fieldf(v, cli_json_text(cli_json_get(f, "severity")), "%s: %s", cli_json_text(cli_json_get(f, "code")),
+    bool plain = cli_json_text_is(cli_json_get(f, "code"), "ok"); /* a note without a code of an error */
+    cli_view_fieldf(v, cli_json_text(cli_json_get(f, "severity")), "%s%s%s",
+                    plain ? "" : cli_json_text(cli_json_get(f, "code")), plain ? "" : ": ",
                     cli_json_text(cli_json_get(f, "message")));
     add_place(v, cli_json_get(f, "where"));
     cli_view_field(v, "found", cli_json_text(cli_json_get(f, "found")));
