@@ -7,8 +7,8 @@
 #include "session/session.h"
 
 #include "base/utf8.h"
+#include "package/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct maker {
@@ -51,14 +51,12 @@ static struct tn_str trim_end(struct tn_str line)
 }
 
 /* By token, the later line first. */
-static int by_token(const void *a, const void *b)
+static int by_token(const void *a, const void *b, void *context)
 {
     const struct entry *x = a, *y = b;
-    size_t n = x->token.n < y->token.n ? x->token.n : y->token.n;
-    int order = n ? memcmp(x->token.s, y->token.s, n) : 0;
-    if (order) return order;
-    if (x->token.n != y->token.n) return x->token.n < y->token.n ? -1 : 1;
-    return x->id > y->id ? -1 : x->id < y->id;
+    int order = tn_str_order(x->token, y->token);
+    (void)context;
+    return order ? order : x->id > y->id ? -1 : x->id < y->id;
 }
 
 static size_t count_lines(struct tn_str text)
@@ -96,7 +94,7 @@ static enum tn_status read_vocab(struct maker *m)
         m->entries[i] = (struct entry){trim_end((struct tn_str){at, n}), i};
         at += n + 1;
     }
-    qsort(m->entries, m->line_count, sizeof(*m->entries), by_token);
+    tn_sort(m->entries, m->line_count, sizeof(*m->entries), by_token, NULL);
     for (size_t i = 0; i < m->line_count; i++) {
         if (i > 0 && tn_str_eq(m->entries[i].token, m->entries[m->entry_count - 1].token)) continue;
         m->entries[m->entry_count++] = m->entries[i];
@@ -124,7 +122,7 @@ static bool id_in_lines(const struct maker *m, struct tn_str token, uint64_t *id
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         struct entry wanted = {token, UINT64_MAX}; /* before every entry with this token */
-        if (by_token(&m->entries[middle], &wanted) < 0) {
+        if (by_token(&m->entries[middle], &wanted, NULL) < 0) {
             low = middle + 1;
         } else {
             high = middle;
