@@ -50,7 +50,7 @@ void *tn_builder_array(struct tn_builder *b, size_t count, size_t size);
 #define tn_note(b, code, ...)                                                                      \
     tn_findings_add(&(b)->d->findings, TN_NOTE, (code), TN_PHASE_DESCRIBE, __VA_ARGS__)
 
-/* Turns the failure in b->scratch into a blocker, or into the failure of the description when it is none of the package's. */
+/* Turns the failure in b->scratch into a blocker, or into the description's failure when it is none of the package's. */
 void tn_builder_report(struct tn_builder *b, enum tn_status status);
 bool tn_builder_has(const struct tn_builder *b, struct tn_str path);
 /*
@@ -126,7 +126,7 @@ const struct tn_variant *tn_describe_candidate(const struct tn_builder *b);
 /* Which registered schema a configuration asks for; NULL after a finding. Fills model_type and architecture. */
 const struct tn_schema *tn_choose_schema(struct tn_builder *b, struct tn_json root, struct tn_component *c);
 
-/* ---- tokenizer_facts.c, _stages.c, _vocabulary.c ---------------------------------------------------------------------- */
+/* ---- tokenizer_facts.c, tokenizer_stages.c, tokenizer_vocabulary.c ------------------------------------------------ */
 
 /* What else the tokenizer depends on. */
 struct tn_tokenizer_hints {

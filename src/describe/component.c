@@ -40,7 +40,8 @@ static struct tn_json first_of(struct tn_json object, const char *const *names)
 static void refuse_quantization(struct tn_builder *b, struct tn_json root, const char *key)
 {
     static const char *const methods[] = {"quant_method", "quantization_method", "quant_type", NULL};
-    static const char *const widths[] = {"bits", "num_bits", "w_bit", "nbits", "bnb_4bit_quant_type", "weight_dtype", NULL};
+    static const char *const widths[] = {
+        "bits", "num_bits", "w_bit", "nbits", "bnb_4bit_quant_type", "weight_dtype", NULL};
     static const char *const groups[] = {"group_size", "q_group_size", "weight_block_size", NULL};
     struct tn_json v = tn_json_get(root, key);
     if (tn_json_type(v) == TN_JSON_NULL) return;
@@ -49,7 +50,8 @@ static void refuse_quantization(struct tn_builder *b, struct tn_json root, const
     (void)tn_json_bool(tn_json_get(v, "load_in_4bit"), &four);
     (void)tn_json_bool(tn_json_get(v, "load_in_8bit"), &eight);
     struct tn_str unknown = TN_STR("not stated");
-    struct tn_str bits = tn_json_present(width) ? tn_json_text(width) : four ? TN_STR("4") : eight ? TN_STR("8") : unknown;
+    struct tn_str bits = four ? TN_STR("4") : eight ? TN_STR("8") : unknown;
+    if (tn_json_present(width)) bits = tn_json_text(width);
     struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_QUANTIZATION, "%s in %.*s: the weights are quantised", key,
                                       TN_FMT_ARG(root.doc->file));
     tn_at_json(f, v);

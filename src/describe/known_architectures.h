@@ -1,4 +1,4 @@
-/* Model types of the field that this build has no family for: recognised by name so that a refusal can say what is missing. */
+/* Model types that this build has no family for: recognised by name so that a refusal can say what is missing. */
 #ifndef TN_DESCRIBE_KNOWN_ARCHITECTURES_H
 #define TN_DESCRIBE_KNOWN_ARCHITECTURES_H
 

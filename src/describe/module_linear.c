@@ -31,9 +31,9 @@ static void missing_weights(const struct tn_module_source *m)
     struct tn_str pickle = tn_builder_join(b, m->path, "pytorch_model.bin");
     if (b->failed != TN_OK) return;
     bool only_pickle = tn_builder_has(b, pickle);
-    struct tn_finding *f = tn_module_blocker(m, TN_ARTIFACT_MISSING, only_pickle
-                                                                         ? "has its weights only as a pickle, which is never opened"
-                                                                         : "has no weights");
+    struct tn_finding *f =
+        tn_module_blocker(m, TN_ARTIFACT_MISSING,
+                          only_pickle ? "has its weights only as a pickle, which is never opened" : "has no weights");
     tn_module_at_file(f, m, file);
     tn_found(f, "%.*s", TN_FMT_ARG(only_pickle ? pickle : TN_STR("nothing")));
     tn_expected(f, "%.*s", TN_FMT_ARG(file));
@@ -69,7 +69,8 @@ static const struct tn_tensor_info *bind(const struct tn_module_source *m, const
     tn_at_tensor(f, file, t->name);
     if (!fits && t->rank == 2)
         tn_found(f, "[%llu, %llu]", (unsigned long long)t->shape[0], (unsigned long long)t->shape[1]);
-    else if (!fits) tn_found(f, "rank %u, first dimension %llu", t->rank, (unsigned long long)(t->rank ? t->shape[0] : 0));
+    else if (!fits)
+        tn_found(f, "rank %u, first dimension %llu", t->rank, (unsigned long long)(t->rank ? t->shape[0] : 0));
     else tn_found(f, "%s", tn_dtype_name(t->dtype));
     if (fits) tn_expected(f, "f32, f16 or bf16");
     else if (columns) tn_expected(f, "[%llu, %llu]", (unsigned long long)rows, (unsigned long long)columns);
@@ -111,7 +112,8 @@ static bool resolve_side(const struct tn_module_source *m, struct tn_str input, 
     }
     if (m->chain->state != TN_CHAIN_TEXT && tokens == before_pooling) return true;
     f = tn_module_blocker(m, TN_UNSUPPORTED_CONFIG,
-                          tokens ? "reads token rows behind the pooling" : "needs a pooled row and stands before the pooling");
+                          tokens ? "reads token rows behind the pooling"
+                                 : "needs a pooled row and stands before the pooling");
     if (tn_json_present(m->root)) tn_at_json_member(f, m->root, "module_input_name");
     tn_found(f, "%.*s", TN_FMT_ARG(input));
     tn_expected(f, before_pooling ? "token_embeddings" : "sentence_embedding");
@@ -155,7 +157,8 @@ static const struct {
     {"Softshrink", "soft_shrink"}, {"RReLU", "rrelu"},
 };
 
-static const char *const activation_packages[] = {"torch.nn.modules.activation.", "torch.nn.modules.linear.", "torch.nn."};
+static const char *const activation_packages[] = {"torch.nn.modules.activation.", "torch.nn.modules.linear.",
+                                                  "torch.nn."};
 
 static const char *normalised_activation(struct tn_str path)
 {
@@ -163,7 +166,8 @@ static const char *normalised_activation(struct tn_str path)
         size_t n = strlen(activation_packages[p]);
         if (!tn_str_starts(path, activation_packages[p])) continue;
         for (size_t i = 0; i < sizeof(activations) / sizeof(activations[0]); i++)
-            if (tn_str_is((struct tn_str){path.s + n, path.n - n}, activations[i].class)) return activations[i].normalised;
+            if (tn_str_is((struct tn_str){path.s + n, path.n - n}, activations[i].class))
+                return activations[i].normalised;
     }
     return NULL;
 }
@@ -292,7 +296,8 @@ static bool has_own_config(const struct tn_module_source *m)
 void tn_read_normalize_module(const struct tn_module_source *m)
 {
     struct tn_value values[sizeof(normalize_fields) / sizeof(normalize_fields[0])] = {0};
-    struct tn_module module = {.kind = TN_MODULE_NORMALIZE, .in_features = m->chain->width, .out_features = m->chain->width};
+    uint64_t width = m->chain->width;
+    struct tn_module module = {.kind = TN_MODULE_NORMALIZE, .in_features = width, .out_features = width};
     struct tn_config_source source = {
         .root = m->root, .schema = &normalize_schema, .prefix = m->prefix, .rule = RULE_NORMALIZE};
     if (!has_own_config(m)) source.root = (struct tn_json){NULL, 0};

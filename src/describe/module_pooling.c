@@ -97,8 +97,10 @@ static void check_mean_flag(const struct tn_module_source *m, const struct tn_mo
 
 static void read_flags(const struct tn_module_source *m, const struct tn_value *values, struct tn_module *module)
 {
-    for (unsigned mode = 0; mode < TN_POOLINGS; mode++)
-        if (tn_schema_value(&schema, values, flags[mode])->b) module->pooling[module->pooling_count++] = (enum tn_pooling)mode;
+    for (unsigned mode = 0; mode < TN_POOLINGS; mode++) {
+        if (!tn_schema_value(&schema, values, flags[mode])->b) continue;
+        module->pooling[module->pooling_count++] = (enum tn_pooling)mode;
+    }
     check_mean_flag(m, module);
     if (module->pooling_count > 0) return;
     /* All flags off or absent: the library pools by the mean. */

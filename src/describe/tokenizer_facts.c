@@ -28,12 +28,10 @@ static const struct tn_tokenizer_class classes[] = {
 /* ---- tokenizer_config.json -------------------------------------------------------------------------------------- */
 
 #define ANY(pointer) {(pointer), (pointer) + 1, TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0}
-#define SIDE(name)                                                                                 \
-    {"/" name, name, TN_FIELD_UNDERSTOOD, TN_TYPE_STRING, "null", "\"right\" | \"left\" | null", 0, 0}
 
 /* Fields that every class of transformers 4.6 to 4.57 and 5.24 writes or reads. */
 #define SHARED_ROWS                                                                                \
-    SIDE("padding_side"), SIDE("truncation_side"), ANY("/tokenizer_class"), ANY("/auto_map"),      \
+    ANY("/padding_side"), ANY("/truncation_side"), ANY("/tokenizer_class"), ANY("/auto_map"),      \
         ANY("/model_max_length"), ANY("/max_len"), ANY("/model_input_names"),                      \
         ANY("/added_tokens_decoder"), ANY("/additional_special_tokens"),                           \
         ANY("/extra_special_tokens"), ANY("/add_bos_token"), ANY("/add_eos_token"),                \
@@ -98,8 +96,6 @@ static void read_options(struct tn_tokenizer_reader *r)
                                       .prefix = "tokenizer",
                                       .rule = RULE};
     tn_config_read(r->b, &source, values);
-    t->padding_side = tn_schema_value(source.schema, values, "padding_side")->s;
-    t->truncation_side = tn_schema_value(source.schema, values, "truncation_side")->s;
     if (r->class->from_file) return;
     const struct tn_value *strip = tn_schema_value(source.schema, values, "strip_accents");
     t->do_lower_case = tn_schema_value(source.schema, values, "do_lower_case")->b;
@@ -192,7 +188,8 @@ static void warn_two_tokens(struct tn_tokenizer_reader *r, const char *key, stru
                                       TN_FMT_ARG(map.doc->file), TN_FMT_ARG(tn_json_text(map)));
     tn_at_json(f, map_wins ? config : map);
     tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(map_wins ? config : map)));
-    tn_expected(f, "%.*s, which is used: special_tokens_map.json counts %s", TN_FMT_ARG(tn_json_text(map_wins ? map : config)),
+    tn_expected(f, "%.*s, which is used: special_tokens_map.json counts %s",
+                TN_FMT_ARG(tn_json_text(map_wins ? map : config)),
                 map_wins ? "where tokenizer_config.json has no added_tokens_decoder"
                          : "only where tokenizer_config.json has no added_tokens_decoder");
 }
@@ -322,15 +319,30 @@ static void note_left_padding(struct tn_tokenizer_reader *r)
     tn_expected(f, "right, where no answer depends on the batch");
 }
 
-/* A side that tokenizer_config.json leaves open is the one in tokenizer.json, else right. */
-static struct tn_str side(struct tn_tokenizer_reader *r, struct tn_str stated, const char *pointer)
+static void refuse_side(struct tn_tokenizer_reader *r, struct tn_json v, const char *key)
 {
-    struct tn_str direction;
-    if (stated.n > 0) return stated;
-    struct tn_json v = tn_json_find(tn_json_root(&r->file), pointer);
-    if (!tn_json_str(v, &direction)) return TN_STR("right");
-    tn_fact_of_json(r->b, v, RULE, false, "tokenizer.%s", pointer + 1);
-    return tn_str_is(direction, "Left") ? TN_STR("left") : TN_STR("right");
+    struct tn_finding *f = tn_blocker(r->b, TN_UNSUPPORTED_CONFIG, "%s in %.*s is neither side", key,
+                                      TN_FMT_ARG(v.doc->file));
+    tn_at_json(f, v);
+    tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(v)));
+    tn_expected(f, "\"right\" | \"left\"");
+}
+
+/* A side that tokenizer_config.json leaves open is the one in tokenizer.json, else right. */
+static struct tn_str read_side(struct tn_tokenizer_reader *r, const char *key, const char *pointer)
+{
+    struct tn_json v = tn_json_get(tn_json_root(&r->config), key);
+    struct tn_str text = TN_STR("");
+    if (tn_json_type(v) == TN_JSON_NULL) v = tn_json_find(tn_json_root(&r->file), pointer);
+    if (tn_json_type(v) == TN_JSON_NULL) {
+        tn_fact_of_default(r->b, r->class->name, "\"right\"", RULE, "tokenizer.%s", key);
+        return TN_STR("right");
+    }
+    tn_fact_of_json(r->b, v, RULE, false, "tokenizer.%s", key);
+    (void)tn_json_str(v, &text);
+    if (tn_str_is(text, "left") || tn_str_is(text, "Left")) return TN_STR("left");
+    if (!tn_str_is(text, "right") && !tn_str_is(text, "Right")) refuse_side(r, v, key);
+    return TN_STR("right");
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
@@ -392,8 +404,8 @@ static void read_tokenizer(struct tn_tokenizer_reader *r)
     read_special_tokens(r);
     read_max_length(r);
     read_input_names(r);
-    r->facts->padding_side = side(r, r->facts->padding_side, "/padding/direction");
-    r->facts->truncation_side = side(r, r->facts->truncation_side, "/truncation/direction");
+    r->facts->padding_side = read_side(r, "padding_side", "/padding/direction");
+    r->facts->truncation_side = read_side(r, "truncation_side", "/truncation/direction");
     read_truncation(r);
     note_left_padding(r);
     tn_tokenizer_compare(r);

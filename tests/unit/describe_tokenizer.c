@@ -30,6 +30,7 @@ TEST(facts_of_a_plain_bert_tokenizer)
     CHECK_FACT(d, "tokenizer.cls_token", "\"[CLS]\"", "tokenizer_config.json");
     CHECK_FACT(d, "tokenizer.type_ids", "true", "default of schema BertTokenizer");
     CHECK_FACT(d, "tokenizer.source", "\"file\"", "tokenizer.json");
+    CHECK_FACT(d, "tokenizer.padding_side", "\"right\"", "default of schema BertTokenizer");
     kit_close(d);
 }
 
@@ -126,9 +127,11 @@ TEST(refusals)
         ADD("\"image_token\": \"<img>\"", TN_BLOCKER, TN_UNSUPPORTED_CONFIG, "tokenizer_config.json", "/image_token",
             "unknown field"),
         ADD("\"padding_side\": \"up\"", TN_BLOCKER, TN_UNSUPPORTED_CONFIG, "tokenizer_config.json", "/padding_side",
-            "does not implement", "up", "\"right\" | \"left\""),
+            "neither side", "up", "\"right\" | \"left\""),
         ADD("\"truncation_side\": 1", TN_BLOCKER, TN_UNSUPPORTED_CONFIG, "tokenizer_config.json", "/truncation_side",
-            "wrong type"),
+            "neither side", "1"),
+        KIT_FAULT("tokenizer.json", "\"padding\": null", "\"padding\": {\"direction\": \"Up\"}", TN_BLOCKER,
+                  TN_UNSUPPORTED_CONFIG, "tokenizer.json", "/padding/direction", "neither side", "Up"),
         ADD("\"model_input_names\": [\"pixel_values\"]", TN_BLOCKER, TN_UNSUPPORTED_CONFIG, "tokenizer_config.json",
             "/model_input_names", "other inputs", "pixel_values", "input_ids"),
         ADD("\"model_input_names\": \"input_ids\"", TN_BLOCKER, TN_UNSUPPORTED_CONFIG, "tokenizer_config.json",
@@ -486,7 +489,7 @@ TEST(sides_of_the_file_where_the_configuration_is_silent)
     KIT_CLEAN(d);
     CHECK_TSTR(d->tokenizer.truncation_side, "left");
     CHECK_TSTR(d->tokenizer.padding_side, "left");
-    CHECK_FACT(d, "tokenizer.truncation/direction", "\"Left\"", "tokenizer.json");
+    CHECK_FACT(d, "tokenizer.truncation_side", "\"Left\"", "tokenizer.json");
     KIT_EXPECT(d, TN_NOTE, TN_UNSUPPORTED_PROCESSOR, "tokenizer_config.json", "/padding_side", "as if it were alone");
     KIT_EXPECT(d, TN_NOTE, TN_UNSUPPORTED_CONFIG, "tokenizer.json", "/truncation/max_length", "is replaced", "9", "16");
     CHECK_INT(d->max_seq_length, 16);
