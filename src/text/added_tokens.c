@@ -172,7 +172,9 @@ enum tn_status tn_added_append(struct tn_text_loader *ld, struct tn_json place, 
         if (tn_vocab_token(&t->vocab, id).s) return contradiction(ld, place, token, id + 1);
         added->next_id++;
     }
-    if (added->count >= ld->ctx->limits.vocab_entries) return tn_load_memory(ld);
+    if (added->count >= ld->ctx->limits.vocab_entries || token->content.n > ld->ctx->limits.name_bytes) {
+        return tn_load_too_long(ld, place, token->content);
+    }
     enum tn_status status = tn_vocab_add(&added->vocab, token->content, id, true, &at);
     if (status == TN_INSUFFICIENT_MEMORY) return tn_load_memory(ld);
     if (status) return tn_load_too_many(ld, place, "added tokens", ld->ctx->limits.vocab_entries);

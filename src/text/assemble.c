@@ -184,6 +184,7 @@ enum tn_status tn_post_process(const struct tn_text_tokenizer *t, const struct t
     struct kept kept[2] = {{0, counts[0]}, {0, counts[1]}};
     e->total = program_tokens(program, counts);
     e->truncated = false;
+    if (e->total > t->limits.tokens) return TN_RESOURCE_LIMIT;
     if (o->max_tokens) {
         enum tn_status status = truncate_sequences(t, pair, o, lists, kept, err);
         if (status) return status;
@@ -193,9 +194,7 @@ enum tn_status tn_post_process(const struct tn_text_tokenizer *t, const struct t
     }
     e->count = 0;
     e->offsets = NULL;
-    if (!reserve_output(e, program_tokens(program, counts), o->want_offsets)) {
-        return tn_error_memory(err, TN_PHASE_REQUEST, "encoding a text");
-    }
+    if (!reserve_output(e, program_tokens(program, counts), o->want_offsets)) return TN_INSUFFICIENT_MEMORY;
     for (size_t i = 0; i < program->count; i++) {
         const struct tn_post_op *op = &program->ops[i];
         if (op->is_token) {

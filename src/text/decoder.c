@@ -47,21 +47,16 @@ static void clean_up(struct tn_buf *b, size_t start)
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) shorten(b, start, rules[i][0], rules[i][1]);
 }
 
-/* What decoding prints for an id, and whether it is one of the special tokens. */
+/* What decoding prints for an id, and whether that text is one of the special tokens. */
 static struct tn_str decoded_token(const struct tn_text_tokenizer *t, uint32_t id, bool *special)
 {
-    struct tn_str token = tn_text_token(t, id);
-    uint32_t known;
+    const struct tn_vocab *v = &t->added.vocab;
+    uint32_t entry = tn_vocab_entry_of(v, id);
+    struct tn_str token = entry == TN_NO_ENTRY ? tn_text_token(t, id) : t->added.at[entry].normalized_content;
     *special = false;
-    for (size_t i = 0; i < t->added.count; i++) {
-        if (t->added.at[i].id != id) continue;
-        token = t->added.at[i].normalized_content;
-        break;
-    }
-    if (!token.s || !tn_vocab_id(&t->added.vocab, token, &known)) return token;
-    for (size_t i = 0; i < t->added.count; i++) {
-        if (t->added.at[i].id == known) *special = t->added.at[i].was_special;
-    }
+    if (!token.s || v->count == 0) return token;
+    entry = tn_vocab_find(v, tn_vocab_hash(v->seed, token.s, token.n), token.s, token.n);
+    *special = entry != TN_NO_ENTRY && t->added.at[entry].was_special;
     return token;
 }
 

@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+/* A normal form makes at most 18 characters of one; nobody's Replace makes a text this much longer. */
+enum { GROWTH = 32, GROWTH_FLOOR = 65536 };
+
 /* ---- scratch -------------------------------------------------------------------------------------------------- */
 
 bool tn_text_grow(struct tn_alloc *alloc, void *array, size_t *cap, size_t need, size_t item)
@@ -59,7 +62,8 @@ bool tn_chars_read(struct tn_text_scratch *s, const char *text, size_t begin, si
 {
     struct tn_chars *chars = &s->chars;
     if (!tn_chars_reserve(s->alloc, chars, end - begin)) return false;
-    chars->count = 0;
+    chars->count = s->spare.count = 0;
+    s->most_chars = (end - begin) * GROWTH + GROWTH_FLOOR;
     for (size_t i = begin; i < end;) {
         uint32_t c = 0;
         size_t n = tn_utf8_decode(text + i, end - i, &c);
@@ -327,6 +331,15 @@ static enum tn_status check_text(const struct tn_text_tokenizer *t, struct tn_st
     return TN_INVALID_REQUEST;
 }
 
+static enum tn_status encode_failed(const struct tn_text_tokenizer *t, enum tn_status status, struct tn_error *err)
+{
+    if (status != TN_RESOURCE_LIMIT) return tn_error_memory(err, TN_PHASE_REQUEST, "encoding a text");
+    struct tn_finding *f = tn_error_set(err, status, TN_PHASE_REQUEST,
+                                        "a text becomes too long: more than %d times by normalization, or too many tokens", GROWTH);
+    tn_expected(f, "at most %llu tokens (limit tokens)", (unsigned long long)t->limits.tokens);
+    return status;
+}
+
 enum tn_status tn_text_encode(const struct tn_text_tokenizer *t, struct tn_str text, struct tn_str pair,
                               const struct tn_text_options *options, struct tn_text_encoding *e,
                               struct tn_error *err)
@@ -343,7 +356,8 @@ enum tn_status tn_text_encode(const struct tn_text_tokenizer *t, struct tn_str t
         enum tn_status status = check_text(t, texts[i], err);
         if (status) return status;
         status = encode_sequence(t, e->scratch, list, texts[i], options->general_path);
-        if (status) return tn_error_memory(err, TN_PHASE_REQUEST, "encoding a text");
+        if (status) return encode_failed(t, status, err);
     }
-    return tn_post_process(t, texts, options, e, err);
+    enum tn_status status = tn_post_process(t, texts, options, e, err);
+    return status == TN_RESOURCE_LIMIT || status == TN_INSUFFICIENT_MEMORY ? encode_failed(t, status, err) : status;
 }

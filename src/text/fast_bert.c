@@ -101,9 +101,9 @@ struct word {
     bool table;          /* offsets are in s->word_offsets; else byte i is begin + i */
 };
 
-static bool word_room(struct tn_text_scratch *s, const struct word *w, size_t more)
+static inline bool word_room(struct tn_text_scratch *s, const struct word *w, size_t more)
 {
-    return tn_text_grow(s->alloc, &s->word, &s->word_cap, w->bytes + more, 1);
+    return s->word_cap - w->bytes >= more || tn_text_grow(s->alloc, &s->word, &s->word_cap, w->bytes + more, 1);
 }
 
 /* From here on this word's offsets are kept one by one. */

@@ -85,6 +85,7 @@ struct tn_text_scratch {
     struct tn_cached_word *cache;
     struct tn_cached_char *chars_seen;
     struct tn_chars chars, spare;
+    size_t most_chars; /* a normalizer must not make more of the current text */
     struct tn_form *forms;
     size_t form_count, forms_cap;
     struct tn_splits splits, next;
@@ -131,6 +132,8 @@ enum tn_status tn_load_malformed(struct tn_text_loader *ld, struct tn_json objec
 enum tn_status tn_load_memory(struct tn_text_loader *ld);
 /* More steps or deeper nesting than is read. */
 enum tn_status tn_load_too_many(struct tn_text_loader *ld, struct tn_json place, const char *what, uint64_t limit);
+/* A token that is longer than a name may be, or one too many. */
+enum tn_status tn_load_too_long(struct tn_text_loader *ld, struct tn_json place, struct tn_str token);
 /* Typed members; absent is an error unless `fallback` is given. */
 enum tn_status tn_load_bool(struct tn_text_loader *ld, struct tn_json object, const char *member, const bool *fallback,
                             bool *out);

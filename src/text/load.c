@@ -69,6 +69,17 @@ enum tn_status tn_load_too_many(struct tn_text_loader *ld, struct tn_json place,
     return TN_RESOURCE_LIMIT;
 }
 
+enum tn_status tn_load_too_long(struct tn_text_loader *ld, struct tn_json place, struct tn_str token)
+{
+    const struct tn_limits *limits = &ld->ctx->limits;
+    struct tn_finding *f = tn_error_set(ld->err, TN_RESOURCE_LIMIT, TN_PHASE_LOAD, "tokenizer: a token exceeds a limit");
+    tn_load_place(ld, f, place, NULL);
+    tn_found(f, "%zu bytes", token.n);
+    tn_expected(f, "at most vocab_entries = %llu tokens of at most name_bytes = %llu bytes",
+                (unsigned long long)limits->vocab_entries, (unsigned long long)limits->name_bytes);
+    return TN_RESOURCE_LIMIT;
+}
+
 /* Whether `name` is a word of the blank-separated list; *position counts words. */
 static bool in_list(const char *list, struct tn_str name, int *position)
 {

@@ -56,6 +56,7 @@ static enum tn_status load_vocab(struct tn_text_loader *ld, struct tn_json vocab
     for (struct tn_json m = tn_json_first(vocab); m.doc; m = tn_json_next(m)) {
         uint64_t id;
         if (!tn_json_is_integer(m) || !tn_json_u64(m, &id) || id > UINT32_MAX) return bad_id(ld, m);
+        if (tn_json_key(m).n > ld->ctx->limits.name_bytes) return tn_load_too_long(ld, m, tn_json_key(m));
         status = tn_vocab_add(v, tn_json_key(m), (uint32_t)id, false, &entry);
         if (status) return vocab_failed(ld, vocab, status);
     }
@@ -117,7 +118,7 @@ const struct tn_model_kind tn_model_wordpiece = {"WordPiece", load_wordpiece};
 
 /* ---- tokenizing a word ---------------------------------------------------------------------------------------- */
 
-static void push(struct tn_text_scratch *s, struct tn_token_list *list, uint32_t id, size_t from, size_t to,
+static inline void push(struct tn_text_scratch *s, struct tn_token_list *list, uint32_t id, size_t from, size_t to,
                  bool by_table, uint32_t base)
 {
     size_t k = list->count++;
@@ -127,6 +128,34 @@ static void push(struct tn_text_scratch *s, struct tn_token_list *list, uint32_t
         list->offsets[k][1] = by_table ? s->word_offsets[to - 1][1] : base + (uint32_t)to;
     }
     if (list->want_blanks) list->blanks[k][0] = list->blanks[k][1] = 0;
+}
+
+/* memcmp for the few bytes of a word, without a call: two loads that may overlap, or four. */
+static inline bool same_bytes(const char *a, const char *b, size_t n)
+{
+    uint64_t x, y, z, w;
+    uint32_t p, q, r, s;
+    if (n >= 8) {
+        for (size_t i = 0; i + 8 < n; i += 8) {
+            memcpy(&x, a + i, 8);
+            memcpy(&y, b + i, 8);
+            if (x != y) return false;
+        }
+        memcpy(&z, a + n - 8, 8);
+        memcpy(&w, b + n - 8, 8);
+        return z == w;
+    }
+    if (n >= 4) {
+        memcpy(&p, a, 4);
+        memcpy(&q, b, 4);
+        memcpy(&r, a + n - 4, 4);
+        memcpy(&s, b + n - 4, 4);
+        return ((p ^ q) | (r ^ s)) == 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (a[i] != b[i]) return false;
+    }
+    return true;
 }
 
 /* The longest entry at `from`: its id and end; false: none. */
@@ -148,7 +177,7 @@ static bool longest_entry(const struct tn_text_tokenizer *t, struct tn_text_scra
             if (v->slots[i].tag != (uint32_t)h) continue;
             struct tn_str entry = tn_vocab_entry(v, v->slots[i].entry - 1);
             if (entry.n != prefix + length || (prefix && memcmp(entry.s, t->model.prefix.s, prefix) != 0)) continue;
-            if (memcmp(entry.s + prefix, word + from, length) != 0) continue;
+            if (!same_bytes(entry.s + prefix, word + from, length)) continue;
             *id = v->ids[v->slots[i].entry - 1];
             *end = from + length;
             return true;
@@ -220,12 +249,16 @@ enum tn_status tn_wordpiece_word(const struct tn_text_tokenizer *t, struct tn_te
     }
     if (n > TN_CACHE_BYTES) return split_word(t, s, list, n, by_table, base);
     struct tn_cached_word *slot = &s->cache[hash >> (64 - TN_CACHE_BITS)];
-    if (slot->tag != (uint32_t)hash || slot->bytes != n || memcmp(slot->word, s->word, n) != 0) {
+    if (slot->tag != (uint32_t)hash || slot->bytes != n || !same_bytes(slot->word, s->word, n)) {
         uint32_t ids[TN_CACHE_PIECES];
         uint8_t ends[TN_CACHE_PIECES];
         size_t pieces = split_short(t, s, n, ids, ends);
         if (pieces == 0) return split_word(t, s, list, n, by_table, base);
         remember(s, slot, (uint32_t)hash, n, ids, ends, pieces);
+    }
+    if (!list->want_offsets && !list->want_blanks) {
+        for (size_t i = 0; i < slot->pieces; i++) list->ids[list->count++] = slot->ids[i];
+        return TN_OK;
     }
     for (size_t i = 0, from = 0; i < slot->pieces; i++) {
         push(s, list, slot->ids[i], from, slot->ends[i], by_table, base);

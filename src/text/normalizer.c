@@ -126,14 +126,19 @@ enum tn_status tn_normalizers_load(struct tn_text_loader *ld, struct tn_json sta
 struct transform {
     struct tn_text_scratch *s;
     size_t position; /* characters of the input consumed */
-    bool failed;
+    enum tn_status failed;
 };
 
 static void emit(struct transform *x, uint32_t c, int change)
 {
     struct tn_chars *in = &x->s->chars, *out = &x->s->spare;
-    if (x->failed || (out->count == out->cap && !tn_chars_reserve(x->s->alloc, out, out->count + 1))) {
-        x->failed = true;
+    if (x->failed) return;
+    if (out->count >= x->s->most_chars) {
+        x->failed = TN_RESOURCE_LIMIT; /* steps that each double the text would double it for ever */
+        return;
+    }
+    if (out->count == out->cap && !tn_chars_reserve(x->s->alloc, out, out->count + 1)) {
+        x->failed = TN_INSUFFICIENT_MEMORY;
         return;
     }
     size_t from = change > 0 && x->position > 0 ? x->position - 1 : x->position;
@@ -145,7 +150,10 @@ static void emit(struct transform *x, uint32_t c, int change)
 static enum tn_status finish(struct transform *x)
 {
     struct tn_chars done = x->s->spare;
-    if (x->failed) return TN_INSUFFICIENT_MEMORY;
+    if (x->failed) {
+        x->s->spare.count = 0;
+        return x->failed;
+    }
     x->s->spare = x->s->chars;
     x->s->spare.count = 0;
     x->s->chars = done;

@@ -23,6 +23,7 @@ struct draft {
 
 struct builder {
     struct tn_text_loader *ld;
+    struct tn_json stage; /* where the work is, for refusals */
     struct draft now, next;
     bool pair, special;
     bool trimmed;
@@ -34,7 +35,7 @@ static enum tn_status push_op(struct builder *b, struct tn_post_op op)
 {
     struct draft *d = &b->next;
     if (d->count >= MAX_OPS) {
-        return tn_load_too_many(b->ld, (struct tn_json){0}, "pieces of the post-processor", MAX_OPS);
+        return tn_load_too_many(b->ld, b->stage, "pieces of the post-processor", MAX_OPS);
     }
     if (!tn_text_grow(b->ld->t->alloc, &d->ops, &d->cap, d->count + 1, sizeof(*d->ops))) return tn_load_memory(b->ld);
     d->ops[d->count++] = op;
@@ -45,7 +46,7 @@ static enum tn_status end_encoding(struct builder *b, size_t first_op)
 {
     struct draft *d = &b->next;
     if (d->encodings >= MAX_ENCODINGS) {
-        return tn_load_too_many(b->ld, (struct tn_json){0}, "pieces of the post-processor", MAX_ENCODINGS);
+        return tn_load_too_many(b->ld, b->stage, "pieces of the post-processor", MAX_ENCODINGS);
     }
     if (!tn_text_grow(b->ld->t->alloc, &d->lengths, &d->lengths_cap, d->encodings + 1, sizeof(*d->lengths))) {
         return tn_load_memory(b->ld);
@@ -136,11 +137,13 @@ static enum tn_status template_special(struct builder *b, struct tn_json stage, 
 }
 
 /* Checks the special tokens: each has ids that exist and as many token texts. */
-static enum tn_status check_special_tokens(struct tn_text_loader *ld, struct tn_json tokens)
+static enum tn_status check_special_tokens(struct tn_text_loader *ld, struct tn_json stage)
 {
+    struct tn_json tokens = tn_json_get(stage, "special_tokens");
     if (!tn_json_is(tokens, TN_JSON_OBJECT)) {
-        return template_error(ld, tokens, "has no special tokens", "an object of special tokens");
+        return tn_load_malformed(ld, stage, "special_tokens", "an object of special tokens");
     }
+    if (tn_json_count(tokens) > MAX_ENCODINGS) return tn_load_too_many(ld, tokens, "special tokens", MAX_ENCODINGS);
     for (struct tn_json token = tn_json_first(tokens); token.doc; token = tn_json_next(token)) {
         struct tn_json ids = tn_json_get(token, "ids"), texts = tn_json_get(token, "tokens");
         enum tn_status status = tn_load_members(ld, token, "special token", "id ids tokens");
@@ -166,7 +169,7 @@ static enum tn_status apply_template(struct builder *b, struct tn_json stage)
     struct tn_json template;
     enum tn_status status = tn_load_members(b->ld, stage, "post-processor TemplateProcessing",
                                             "type single pair special_tokens");
-    if (!status) status = check_special_tokens(b->ld, tn_json_get(stage, "special_tokens"));
+    if (!status) status = check_special_tokens(b->ld, stage);
     if (status) return status;
     if (b->now.encodings > 2) {
         return template_error(b->ld, stage, "follows a processor that already made pieces",
@@ -175,6 +178,7 @@ static enum tn_status apply_template(struct builder *b, struct tn_json stage)
     const char *name = b->now.encodings == 2 ? "pair" : "single";
     template = tn_json_get(stage, name);
     if (!tn_json_is(template, TN_JSON_ARRAY)) return tn_load_malformed(b->ld, stage, name, "an array of pieces");
+    if (tn_json_count(template) > MAX_ENCODINGS) return tn_load_too_many(b->ld, template, "pieces", MAX_ENCODINGS);
     for (struct tn_json v = tn_json_first(template); v.doc && !status; v = tn_json_next(v)) {
         struct tn_json sequence = tn_json_get(v, "Sequence"), special = tn_json_get(v, "SpecialToken");
         if (tn_json_count(v) != 1 || (!sequence.doc && !special.doc)) {
@@ -259,6 +263,7 @@ static enum tn_status apply(struct builder *b, struct tn_json stage, unsigned de
     struct tn_str type;
     enum tn_status status = tn_load_type(b->ld, stage, "post-processor", &type);
     if (status) return status;
+    b->stage = stage;
     if (depth >= b->ld->ctx->limits.json_depth || b->processors++ >= MAX_PROCESSORS) {
         return tn_load_too_many(b->ld, stage, "post-processors", MAX_PROCESSORS);
     }

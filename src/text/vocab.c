@@ -195,11 +195,6 @@ enum tn_status tn_vocab_seal(struct tn_vocab *v, uint32_t clash[2])
     return seal_dense(v, clash) ? TN_OK : TN_ARTIFACT_MALFORMED;
 }
 
-struct tn_str tn_vocab_entry(const struct tn_vocab *v, uint32_t entry)
-{
-    return (struct tn_str){v->pool + v->begin[entry], v->begin[entry + 1] - v->begin[entry]};
-}
-
 bool tn_vocab_id(const struct tn_vocab *v, struct tn_str token, uint32_t *id)
 {
     if (!v->slots) return false;
@@ -209,22 +204,25 @@ bool tn_vocab_id(const struct tn_vocab *v, struct tn_str token, uint32_t *id)
     return true;
 }
 
-struct tn_str tn_vocab_token(const struct tn_vocab *v, uint32_t id)
+uint32_t tn_vocab_entry_of(const struct tn_vocab *v, uint32_t id)
 {
-    if (v->dense) {
-        if (id >= v->by_id_count || v->by_id[id] == TN_NO_ENTRY) return (struct tn_str){0};
-        return tn_vocab_entry(v, v->by_id[id]);
-    }
+    if (v->dense) return id < v->by_id_count ? v->by_id[id] : TN_NO_ENTRY;
     uint32_t low = 0, high = v->by_id_count;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
         uint32_t found = v->ids[v->by_id[mid]];
-        if (found == id) return tn_vocab_entry(v, v->by_id[mid]);
+        if (found == id) return v->by_id[mid];
         if (found < id) {
             low = mid + 1;
         } else {
             high = mid;
         }
     }
-    return (struct tn_str){0};
+    return TN_NO_ENTRY;
+}
+
+struct tn_str tn_vocab_token(const struct tn_vocab *v, uint32_t id)
+{
+    uint32_t entry = tn_vocab_entry_of(v, id);
+    return entry == TN_NO_ENTRY ? (struct tn_str){0} : tn_vocab_entry(v, entry);
 }

@@ -66,8 +66,14 @@ static inline uint32_t tn_vocab_find(const struct tn_vocab *v, uint64_t h, const
     }
 }
 
+static inline struct tn_str tn_vocab_entry(const struct tn_vocab *v, uint32_t entry)
+{
+    return (struct tn_str){v->pool + v->begin[entry], v->begin[entry + 1] - v->begin[entry]};
+}
+
+/* Entry of an id, or TN_NO_ENTRY; after tn_vocab_seal. */
+uint32_t tn_vocab_entry_of(const struct tn_vocab *v, uint32_t id);
 bool tn_vocab_id(const struct tn_vocab *v, struct tn_str token, uint32_t *id);
 struct tn_str tn_vocab_token(const struct tn_vocab *v, uint32_t id); /* .s NULL: none */
-struct tn_str tn_vocab_entry(const struct tn_vocab *v, uint32_t entry);
 
 #endif

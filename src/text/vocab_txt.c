@@ -59,6 +59,7 @@ static enum tn_status load_lines(struct tn_text_loader *ld, struct tn_str text)
     enum tn_status status = tn_vocab_reserve(v, lines, text.n);
     rest = text;
     for (uint32_t id = 0, entry; !status && next_line(&rest, &line); id++) {
+        if (line.n > ld->ctx->limits.name_bytes) return tn_load_too_long(ld, (struct tn_json){0}, line);
         status = tn_vocab_add(v, line, id, true, &entry);
     }
     if (status == TN_INSUFFICIENT_MEMORY) return tn_load_memory(ld);

@@ -198,6 +198,35 @@ TEST(max_tokens)
     text_close(&x);
 }
 
+/* Steps that each double the text, and a template that repeats it, end in a limit and not in all memory. */
+TEST(texts_that_explode)
+{
+    struct text_fixture x;
+    struct tn_text_options o = {0};
+    struct tn_buf b;
+    text_init(&x);
+    x.ctx.limits.tokens = 1000;
+    tn_buf_init(&b, &x.alloc, 1 << 20);
+    tn_buf_puts(&b, "{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"}");
+    for (int i = 0; i < 200; i++) {
+        tn_buf_puts(&b, ",{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},\"content\":\"aa\"}");
+    }
+    tn_buf_puts(&b, "]},\"post_processor\":{\"type\":\"TemplateProcessing\",\"special_tokens\":{},\"single\":[");
+    for (int i = 0; i < 100; i++) tn_buf_printf(&b, "%s{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}", i ? "," : "");
+    tn_buf_puts(&b, "],\"pair\":[]},\"pre_tokenizer\":{\"type\":\"WhitespaceSplit\"},\"model\":{\"type\":\"WordPiece\","
+                    "\"unk_token\":\"u\",\"continuing_subword_prefix\":\"\",\"max_input_chars_per_word\":9,\"vocab\":{\"u\":0}}}");
+    REQUIRE(tn_buf_status(&b) == TN_OK);
+    REQUIRE(text_load(&x, b.data, b.len) == TN_OK);
+    CHECK_INT(text_encode(&x, "xa", &o), TN_RESOURCE_LIMIT);
+    CHECK(tn_alloc_peak(&x.alloc) < (uint64_t)64 << 20);
+    CHECK_INT(text_encode(&x, "x y z", &o), TN_OK);
+    CHECK_INT(x.e.count, 300);
+    CHECK_INT(text_encode(&x, "1 2 3 4 5 6 7 8 9 10 11", &o), TN_RESOURCE_LIMIT);
+    CHECK_CONTAINS(x.err->primary.expected, "1000");
+    tn_buf_release(&b);
+    text_close(&x);
+}
+
 /* ---- every allocation fails once --------------------------------------------------------------------------------- */
 
 /* Loads, encodes by both paths with a pair and offsets, decodes. */

@@ -290,6 +290,17 @@ TEST(vocabulary_limit)
     text_close(&x);
 }
 
+TEST(long_tokens)
+{
+    static char token[6000], vocab[6400];
+    memset(token, 'x', 5000);
+    snprintf(vocab, sizeof(vocab), "\"c\":4,\"%s\":5", token);
+    refuse("\"c\":4", vocab, TN_RESOURCE_LIMIT, NULL, "5000 bytes", "exceeds a limit");
+    snprintf(vocab, sizeof(vocab), "\"added_tokens\":[{\"id\":5,\"content\":\"%s\",\"single_word\":false,\"lstrip\":false,"
+             "\"rstrip\":false,\"normalized\":false,\"special\":true}]", token);
+    refuse("\"added_tokens\":[]", vocab, TN_RESOURCE_LIMIT, NULL, "5000 bytes", "exceeds a limit");
+}
+
 TEST(facts)
 {
     struct text_fixture x;
