@@ -198,10 +198,16 @@ static void report_missing(struct index *x)
     }
 }
 
+/* The set's tensors; NULL when it has none. */
+static const struct tn_tensor_info *tensors_of(const struct index *x)
+{
+    return x->set->tensor_count ? x->s->inv->tensors + x->set->first_tensor : NULL;
+}
+
 /* First tensor of the set with this name, or the set's count. */
 static uint32_t find_tensor(const struct index *x, struct tn_str name)
 {
-    const struct tn_tensor_info *items = x->s->inv->tensors + x->set->first_tensor;
+    const struct tn_tensor_info *items = tensors_of(x);
     uint32_t low = 0, high = x->set->tensor_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -217,7 +223,7 @@ static uint32_t find_tensor(const struct index *x, struct tn_str name)
 static void check_entry(struct index *x, struct tn_json entry, uint32_t owner)
 {
     const struct tn_inventory *inv = x->s->inv;
-    const struct tn_tensor_info *items = inv->tensors + x->set->first_tensor;
+    const struct tn_tensor_info *items = tensors_of(x);
     struct tn_str name = tn_json_key(entry), shard = inv->files[owner].path;
     uint32_t at = find_tensor(x, name);
     bool there = false;

@@ -224,7 +224,7 @@ const struct tn_package_file *tn_inventory_file(const struct tn_inventory *inv, 
 const struct tn_tensor_info *tn_variant_tensor(const struct tn_inventory *inv, const struct tn_variant *variant,
                                                struct tn_str name)
 {
-    const struct tn_tensor_info *items = inv->tensors + variant->first_tensor;
+    const struct tn_tensor_info *items = variant->tensor_count ? inv->tensors + variant->first_tensor : NULL;
     uint32_t low = 0, high = variant->tensor_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;

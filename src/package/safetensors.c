@@ -335,9 +335,9 @@ static enum tn_status verdict(struct reader *r)
 {
     size_t count = r->list->count - r->first;
     uint32_t *order = tn_malloc(r->ctx->alloc, count * sizeof(*order) + 1);
+    struct tn_tensor_info *items = count ? r->list->items + r->first : NULL;
     if (!order) return TN_INSUFFICIENT_MEMORY;
-    tn_safetensors_check(r->findings, r->source, &r->ctx->limits, r->list->items + r->first, count, order,
-                         r->header_bytes + 8);
+    tn_safetensors_check(r->findings, r->source, &r->ctx->limits, items, count, order, r->header_bytes + 8);
     tn_free(r->ctx->alloc, order);
     return TN_OK;
 }

@@ -35,15 +35,14 @@ static void make_folder(void)
     atexit(remove_folder);
 }
 
-static void use_variant(const struct tn_inventory *inv, const struct tn_variant *v)
+/* A variant or a part. */
+static void use_set(const struct tn_inventory *inv, const struct tn_variant *v)
 {
     struct tn_findings found;
-    const struct tn_variant *chosen;
     tn_findings_init(&found, inv->ctx->alloc, 5000);
     tn_inventory_findings(inv, v, &found);
     require(found.count <= inv->findings.count && found.blockers <= inv->findings.blockers);
     tn_findings_release(&found);
-    if (!memchr(v->id.s, 0, v->id.n)) require(tn_inventory_variant(inv, v->id.s, &chosen, &err) == TN_OK && chosen == v);
     require(v->first_tensor + v->tensor_count <= inv->tensor_count);
     for (uint32_t i = 0; i < v->tensor_count; i++) {
         const struct tn_tensor_info *t = &inv->tensors[v->first_tensor + i], *found_one = tn_variant_tensor(inv, v, t->name);
@@ -69,16 +68,32 @@ static void write_document(const struct tn_inventory *inv)
     tn_buf_release(&out);
 }
 
+/* The dear part, for a quarter of the inputs: everything read again, and a second opening that must agree. */
+static void compare(const struct tn_inventory *inv)
+{
+    struct tn_inventory *again;
+    struct tn_digest digest;
+    require(tn_inventory_closure(inv, NULL, &digest, &err) != TN_INSUFFICIENT_MEMORY);
+    require(tn_inventory_open(inv->ctx, folder, &again, &err) == TN_OK);
+    require(tn_digest_eq(&inv->manifest, &again->manifest) && inv->findings.count == again->findings.count);
+    tn_inventory_free(again);
+}
+
 static void use(const struct tn_inventory *inv)
 {
     const struct tn_variant *chosen;
-    struct tn_digest digest;
     struct tn_str text;
-    for (uint32_t i = 0; i < inv->variant_count; i++) use_variant(inv, &inv->variants[i]);
-    for (uint32_t i = 0; i < inv->part_count; i++) use_variant(inv, &inv->parts[i]);
+    for (uint32_t i = 0; i < inv->variant_count; i++) {
+        const struct tn_variant *v = &inv->variants[i];
+        use_set(inv, v);
+        require(tn_inventory_variant(inv, v->id.s, &chosen, &err) == TN_OK && chosen == v);
+    }
+    for (uint32_t i = 0; i < inv->part_count; i++) {
+        use_set(inv, &inv->parts[i]);
+        require(tn_inventory_part(inv, inv->parts[i].place) != NULL);
+    }
     tn_inventory_variant(inv, NULL, &chosen, &err);
     write_document(inv);
-    require(tn_inventory_closure(inv, NULL, &digest, &err) != TN_INSUFFICIENT_MEMORY);
     for (uint32_t i = 0; i < inv->file_count; i++) {
         if (tn_inventory_read(inv, inv->files[i].path, &text, &err) == TN_OK) tn_free(inv->ctx->alloc, (void *)(uintptr_t)text.s);
     }
@@ -87,7 +102,7 @@ static void use(const struct tn_inventory *inv)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tn_alloc alloc;
-    struct tn_inventory *inv, *again;
+    struct tn_inventory *inv;
     if (!folder[0]) make_folder();
     tree_make(folder, data, size);
     tn_alloc_init(&alloc);
@@ -96,9 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(status != TN_INSUFFICIENT_MEMORY && (status == TN_OK) == (inv != NULL));
     if (inv) {
         use(inv);
-        require(tn_inventory_open(&ctx, folder, &again, &err) == TN_OK);
-        require(tn_digest_eq(&inv->manifest, &again->manifest) && inv->findings.count == again->findings.count);
-        tn_inventory_free(again);
+        if (size % 4 == 0) compare(inv);
     }
     tn_inventory_free(inv);
     require(tn_alloc_current(&alloc) == 0);
