@@ -205,10 +205,10 @@ static tn_status on_item(struct embed *e, const tn_event *event, size_t texts)
     size_t i = e->item_of[event->index];
     e->rows[i].event = *event;
     if (event->status != TN_OK) e->rows[i].error = cli_error_json(e->cli, event->status);
-    uint64_t whole = e->input.fd < 0 ? e->cli->values.operand_count - 1 : 0;
-    cli_progress_update(&e->progress, e->base + i + 1, whole);
-    if (!shows_at_once(e)) return TN_OK;
-    cli_progress_end(&e->progress);
+    bool at_once = shows_at_once(e);
+    uint64_t whole = cli_input_is_exhausted(&e->input) ? e->base + e->chunk.count : 0;
+    if (!(at_once && e->page.live)) cli_progress_update(&e->progress, e->base + i + 1, whole);
+    if (!at_once) return TN_OK;
     tn_status status = emit_until(e, i + 1);
     if (e->page.live) cli_out_flush(&e->cli->out);
     return status;

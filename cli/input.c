@@ -43,8 +43,13 @@ tn_status cli_input_open(struct cli_input *in, struct cli *cli)
     in->fd = in->own_fd ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
     if (in->fd < 0 || fstat(in->fd, &st) != 0) return cannot_read(in, errno);
     if (S_ISDIR(st.st_mode)) return cannot_read(in, EISDIR);
-    if (S_ISREG(st.st_mode)) in->total_bytes = (uint64_t)st.st_size;
     return TN_OK;
+}
+
+bool cli_input_is_exhausted(const struct cli_input *in)
+{
+    if (in->fd < 0) return in->next_operand == in->cli->values.operand_count;
+    return in->ended && in->at == in->end;
 }
 
 void cli_input_close(struct cli_input *in)
@@ -84,7 +89,6 @@ static tn_status read_more(struct cli_input *in)
     if (got < 0 && errno != EINTR && errno != EAGAIN) return cannot_read(in, errno);
     if (got == 0) in->ended = true;
     if (got > 0) in->end += (size_t)got;
-    if (got > 0) in->read_bytes += (uint64_t)got;
     return TN_OK;
 }
 

@@ -25,7 +25,6 @@ struct cli_input {
     int fd;
     bool own_fd, jsonl, ended, first;
     size_t next_operand, line;
-    uint64_t read_bytes, total_bytes; /* total 0: not known */
     char *buf;                        /* what was read and not yet taken: buf[at, end) */
     size_t at, end, cap;
 };
@@ -37,6 +36,8 @@ tn_status cli_input_open(struct cli_input *in, struct cli *cli);
  * cli->problem when the file cannot be read, or a signal asked to stop.
  */
 tn_status cli_input_next(struct cli_input *in, struct cli_chunk *chunk, size_t max_items);
+/* Whether the last chunk was the last: then the number of texts is known. */
+bool cli_input_is_exhausted(const struct cli_input *in);
 void cli_input_close(struct cli_input *in);
 void cli_chunk_release(struct cli_chunk *chunk);
 

@@ -1,5 +1,4 @@
 /* Pages of qualify and records. */
-#include "memory.h"
 #include "views.h"
 
 #include <stdio.h>
@@ -11,14 +10,34 @@ static const char *text(const struct cli_json *root, const char *path)
     return cli_json_text(cli_json_path(root, path));
 }
 
+/* "max_abs 4.1e-07, cases 24": counts as they are, measures to three digits. */
+static void measures(struct cli_out *o, const struct cli_json *object)
+{
+    for (const struct cli_json *m = cli_json_first(object); m; m = m->next) {
+        uint64_t count;
+        cli_out_format(o, m == object->first ? " (%s " : ", %s ", m->key);
+        if (cli_json_u64(m, &count)) {
+            cli_out_u64(o, count);
+        } else {
+            double v = cli_json_double(m, 0);
+            bool near_one = v > 0.99 && v < 1; /* a cosine: what is missing is what matters */
+            cli_out_format(o, near_one ? "1 - %.3g" : "%.3g", near_one ? 1 - v : v);
+        }
+    }
+    if (cli_json_count(object)) cli_out_text(o, ")");
+}
+
 static void check(struct cli_table *t, const struct cli_json *c)
 {
-    char *measured = cli_json_count(cli_json_get(c, "measured")) ? cli_json_line(cli_json_get(c, "measured")) : NULL;
+    static struct cli_out line; /* used as a buffer: it never fills up, so it never writes */
     const char *detail = text(c, "detail");
+    cli_out_init(&line, -1);
+    cli_out_format(&line, "%.1000s", text(c, "what"));
+    measures(&line, cli_json_get(c, "measured"));
+    cli_out_format(&line, "%s%.1000s", *detail ? "; " : "", detail);
     cli_table_cell(t, text(c, "outcome"));
     cli_table_cell(t, text(c, "id"));
-    cli_table_cellf(t, "%s%s%s%s%s", text(c, "what"), measured ? " " : "", measured ? measured : "", *detail ? "; " : "", detail);
-    free(measured);
+    cli_table_cellf(t, "%.*s", (int)line.used, line.buf);
 }
 
 void cli_view_record(struct cli_view *v, const struct cli_json *root)
