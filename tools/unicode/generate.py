@@ -5,8 +5,9 @@
 The library mixes several Unicode versions (see `evidence_of_versions` in the golden file), so the
 source is not one release of the Unicode database but the per-code-point record of the library's own
 behaviour: tests/golden/tokenizer/unicode_classes.json and unicode_images.json, which are made by
-tools/golden/unicode_tables.py. tests/parity/unicode_tables.py holds the compiled result against
-the library again. `--check` writes nothing and fails when the committed file differs.
+tools/golden/unicode_tables.py. tests/unit/text_unicode.c holds the compiled result against the same
+record over all code points, mappings by digest. `--check` writes nothing and fails when the
+committed files differ.
 """
 
 import json
@@ -148,9 +149,7 @@ def main():
         rows("uint8_t", "tn_uc_ccc_data", data_c),
         rows(small(stage_r), "tn_uc_record_stage", stage_r),
         rows("uint16_t", "tn_uc_record_data", data_r),
-        rows("struct tn_uc_record", "tn_uc_records", ["{%d, %d, %d}" % ((a if a < 1 << 31 else a), b, d)
-                                                      if a < 1 << 31 else "{%dU, %d, %d}" % (a, b, d)
-                                                      for a, b, d in records]),
+        rows("struct tn_uc_record", "tn_uc_records", ["{%dU, %d, %d}" % r for r in records]),
         rows("uint32_t", "tn_uc_pool", pool),
         rows("struct tn_uc_pair", "tn_uc_pairs", ["{%d, %d, %d}" % p for p in pairs]),
         f"const uint32_t tn_uc_pair_count = {len(pairs)};\n",
