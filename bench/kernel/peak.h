@@ -17,7 +17,7 @@ double bench_gemm_peak(const struct tn_kernels *kernels, enum tn_compute compute
 /* GB/s of one thread that adds up `bytes` bytes at p, at least 1 MiB. */
 double bench_read_rate(const void *p, size_t bytes);
 
-/* The loops behind bench_gemm_peak: `turns` rounds of 16 instructions; flops per turn are returned. */
+/* The loops behind bench_gemm_peak: `turns` rounds of 12 instructions; the flops done are returned. */
 double bench_peak_avx2(unsigned turns);
 double bench_peak_avx512(unsigned turns);
 double bench_peak_avx512bf16(unsigned turns);
