@@ -204,7 +204,7 @@ static enum tn_status model_tokens(const struct tn_text_tokenizer *t, struct tn_
     size_t n, first = list->count;
     if (!spell(s, split.begin, split.end, &n)) return TN_INSUFFICIENT_MEMORY;
     uint64_t hash = tn_vocab_hash(t->vocab.seed, s->word, n);
-    enum tn_status status = tn_wordpiece_word(t, s, list, n, split.end - split.begin, hash, true, 0);
+    enum tn_status status = t->kind->word(t, s, list, n, split.end - split.begin, hash, true, 0);
     if (status) return status;
     for (size_t k = first; list->want_blanks && k < list->count; k++) {
         count_blanks(tn_text_token(t, list->ids[k]), list->blanks[k]);

@@ -1,5 +1,5 @@
 /*
- * The fast path: BertNormalizer and BertPreTokenizer in one pass over bytes. ASCII is classified, lower-cased and
+ * The fast path: BertNormalizer, BertPreTokenizer and WordPiece in one pass over bytes. ASCII is classified, lower-cased and
  * hashed byte by byte; other characters are worked out once by the tables and remembered in the scratch. Alignment
  * costs nothing while a word is plain ASCII, since its bytes are then those of the original.
  *
@@ -33,7 +33,7 @@ void tn_fast_bert_prepare(struct tn_text_tokenizer *t)
 {
     struct tn_fast_bert *f = &t->fast;
     uint32_t image[TN_UC_MAX_IMAGE];
-    f->usable = t->normalizers.count == 1 && t->normalizers.at[0].kind == TN_NORM_BERT &&
+    f->usable = t->kind == &tn_model_wordpiece && t->normalizers.count == 1 && t->normalizers.at[0].kind == TN_NORM_BERT &&
                 t->pre_tokenizers.count == 1 && t->pre_tokenizers.at[0].kind == TN_PRE_BERT &&
                 t->added.normalized.count == 0;
     if (!f->usable) return;

@@ -247,6 +247,14 @@ struct tn_model_kind {
     const char *name;
     /* NULL: recognised and refused by name. */
     enum tn_status (*load)(struct tn_text_loader *ld, struct tn_json model);
+    /*
+     * Tokenizes s->word[0, n) of `chars` characters and appends to the list; bytes become offsets by s->word_offsets
+     * when `by_table`, else by adding `base`. `hash` is the word's hash from the vocabulary's seed.
+     */
+    enum tn_status (*word)(const struct tn_text_tokenizer *t, struct tn_text_scratch *s, struct tn_token_list *list,
+                           size_t n, size_t chars, uint64_t hash, bool by_table, uint32_t base);
+    /* All that can change ids. */
+    void (*fingerprint)(const struct tn_text_tokenizer *t, struct tn_sha256 *h);
 };
 
 extern const struct tn_model_kind tn_model_wordpiece;
@@ -259,11 +267,9 @@ struct tn_wordpiece {
 };
 
 enum tn_status tn_model_load(struct tn_text_loader *ld, struct tn_json model);
+/* Seals the vocabulary; `model` is absent for the fallback rule. */
 enum tn_status tn_wordpiece_finish(struct tn_text_loader *ld, struct tn_json model);
-/*
- * Tokenizes s->word[0, n) of `chars` characters and appends to the list; bytes become offsets by s->word_offsets when
- * `by_table`, else by adding `base`. `hash` is the word's hash from the vocabulary's seed.
- */
+/* tn_model_kind.word of WordPiece, for the fast path. */
 enum tn_status tn_wordpiece_word(const struct tn_text_tokenizer *t, struct tn_text_scratch *s,
                                  struct tn_token_list *list, size_t n, size_t chars, uint64_t hash, bool by_table,
                                  uint32_t base);
@@ -382,6 +388,7 @@ struct tn_text_tokenizer {
     struct tn_alloc *alloc;
     struct tn_limits limits;
     struct tn_arena arena;
+    const struct tn_model_kind *kind;
     struct tn_vocab vocab;
     struct tn_wordpiece model;
     struct tn_normalizers normalizers;

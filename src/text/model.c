@@ -1,7 +1,12 @@
-/* The kinds of model: one table, one file per kind. What is recognised but not offered is refused by its name. */
+/* The kinds of model: one row each; one that is recognised but not offered has no functions and is refused by name. */
 #include "text/internal.h"
 
-static const struct tn_model_kind refused_kinds[] = {{"BPE", NULL}, {"Unigram", NULL}, {"WordLevel", NULL}};
+static const struct tn_model_kind *const kinds[] = {
+    &tn_model_wordpiece,
+    &(const struct tn_model_kind){.name = "BPE"},
+    &(const struct tn_model_kind){.name = "Unigram"},
+    &(const struct tn_model_kind){.name = "WordLevel"},
+};
 static const char offered[] = "WordPiece";
 
 /* Files from before "type" existed: the kind follows from the members, tried in the library's order. */
@@ -24,9 +29,10 @@ enum tn_status tn_model_load(struct tn_text_loader *ld, struct tn_json model)
         enum tn_status status = tn_load_type(ld, model, "model", &type);
         if (status) return status;
     }
-    if (tn_str_is(type, tn_model_wordpiece.name)) return tn_model_wordpiece.load(ld, model);
-    for (size_t i = 0; i < sizeof(refused_kinds) / sizeof(refused_kinds[0]); i++) {
-        if (tn_str_is(type, refused_kinds[i].name)) return tn_load_unknown(ld, model, "model", type, offered);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (!tn_str_is(type, kinds[i]->name) || !kinds[i]->load) continue;
+        ld->t->kind = kinds[i];
+        return kinds[i]->load(ld, model);
     }
     return tn_load_unknown(ld, model, "model", type, offered);
 }

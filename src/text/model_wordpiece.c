@@ -114,8 +114,6 @@ static enum tn_status load_wordpiece(struct tn_text_loader *ld, struct tn_json m
     return status ? status : tn_wordpiece_finish(ld, model);
 }
 
-const struct tn_model_kind tn_model_wordpiece = {"WordPiece", load_wordpiece};
-
 /* ---- tokenizing a word ---------------------------------------------------------------------------------------- */
 
 static inline void push(struct tn_text_scratch *s, struct tn_token_list *list, uint32_t id, size_t from, size_t to,
@@ -266,3 +264,29 @@ enum tn_status tn_wordpiece_word(const struct tn_text_tokenizer *t, struct tn_te
     }
     return TN_OK;
 }
+
+/* ---- identity ------------------------------------------------------------------------------------------------- */
+
+/* Entries in the order of their ids, so that two files that list them otherwise are one tokenizer. */
+static void fingerprint(const struct tn_text_tokenizer *t, struct tn_sha256 *h)
+{
+    const struct tn_vocab *v = &t->vocab;
+    tn_sha256_update_str(h, t->model.unk);
+    tn_sha256_update_str(h, t->model.prefix);
+    tn_sha256_update_u64(h, t->model.max_chars);
+    tn_sha256_update_u64(h, v->count);
+    for (uint32_t i = 0; i < v->by_id_count; i++) {
+        if (v->by_id[i] == TN_NO_ENTRY) continue;
+        struct tn_str token = tn_vocab_entry(v, v->by_id[i]);
+        uint32_t head[2] = {v->ids[v->by_id[i]], (uint32_t)token.n};
+        tn_sha256_update(h, head, sizeof(head));
+        tn_sha256_update(h, token.s, token.n);
+    }
+}
+
+const struct tn_model_kind tn_model_wordpiece = {
+    .name = "WordPiece",
+    .load = load_wordpiece,
+    .word = tn_wordpiece_word,
+    .fingerprint = fingerprint,
+};

@@ -152,24 +152,6 @@ static void hash_post(struct tn_sha256 *h, const struct tn_post *post)
     tn_sha256_update_u64(h, post->added[1]);
 }
 
-/* Entries in the order of their ids, so that two files that list them otherwise are one tokenizer. */
-static void hash_model(struct tn_sha256 *h, const struct tn_text_tokenizer *t)
-{
-    const struct tn_vocab *v = &t->vocab;
-    tn_sha256_update_str(h, TN_STR("WordPiece"));
-    tn_sha256_update_str(h, t->model.unk);
-    tn_sha256_update_str(h, t->model.prefix);
-    tn_sha256_update_u64(h, t->model.max_chars);
-    tn_sha256_update_u64(h, v->count);
-    for (uint32_t i = 0; i < v->by_id_count; i++) {
-        if (v->by_id[i] == TN_NO_ENTRY) continue;
-        struct tn_str token = tn_vocab_entry(v, v->by_id[i]);
-        uint32_t head[2] = {v->ids[v->by_id[i]], (uint32_t)token.n};
-        tn_sha256_update(h, head, sizeof(head));
-        tn_sha256_update(h, token.s, token.n);
-    }
-}
-
 void tn_text_tokenizer_seal(struct tn_text_tokenizer *t)
 {
     struct tn_sha256 h;
@@ -177,7 +159,8 @@ void tn_text_tokenizer_seal(struct tn_text_tokenizer *t)
     tn_sha256_init(&h);
     tn_sha256_update_str(&h, TN_STR("tenon.tokenizer/1"));
     tn_sha256_update_str(&h, tn_str_of(TN_UC_VERSION));
-    hash_model(&h, t);
+    tn_sha256_update_str(&h, tn_str_of(t->kind->name));
+    t->kind->fingerprint(t, &h);
     hash_stages(&h, t);
     hash_added(&h, &t->added);
     hash_post(&h, &t->post);

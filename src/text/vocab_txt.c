@@ -149,6 +149,7 @@ static enum tn_status add_stages(struct tn_text_loader *ld, const struct tn_word
 static enum tn_status load(struct tn_text_loader *ld, const struct tn_wordpiece_options *o)
 {
     struct tn_text_tokenizer *t = ld->t;
+    t->kind = &tn_model_wordpiece;
     t->model = (struct tn_wordpiece){.max_chars = 100};
     t->model.unk = tn_arena_str(&t->arena, o->unk_token);
     t->model.prefix = tn_arena_str(&t->arena, TN_STR("##"));
