@@ -14,9 +14,9 @@ static void list_variants(const struct tn_inventory *inv, struct tn_error *err)
             continue;
         }
         struct tn_findings one = {.items = &err->findings[err->count], .cap = 1, .max = 1};
-        struct tn_finding *f = tn_findings_add(&one, TN_NOTE, TN_OK, TN_PHASE_PACKAGE, "variant %.*s: %.*s%s",
-                                               TN_FMT_ARG(v->id), TN_FMT_ARG(v->what),
-                                               v->executable ? "" : " (recognised, not executable here)");
+        struct tn_finding *f =
+            tn_findings_add(&one, TN_NOTE, TN_OK, TN_PHASE_PACKAGE, "variant %.*s: %.*s%s", TN_FMT_ARG(v->id),
+                            TN_FMT_ARG(v->what), v->executable ? "" : " (recognised, not executable here)");
         tn_at_element(f, TN_ELEMENT_OPTION, v->id);
         err->count++;
     }

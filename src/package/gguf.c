@@ -1,6 +1,6 @@
 /*
- * GGUF, recognised: version, counts and, when it is the first entry as the writers put it, the architecture. Facts for a
- * line of text; tensors and metadata are for the reader that will execute it. Format: gguf.md of the ggml project.
+ * GGUF, recognised: version, counts and, when it is the first entry as the writers put it, the architecture. Facts for
+ * a line of text; tensors and metadata are for the reader that will execute it. Format: gguf.md of the ggml project.
  */
 #include "package/gguf.h"
 

@@ -1,7 +1,7 @@
 /*
- * From the caller's path to a root: a folder, a single file, a repository folder of the Hugging Face cache or one of its
- * snapshots. Knows the cache's layout (refs/, snapshots/, blobs/) and nothing of models. The layout decides, not the
- * name "models--…". A ref is untrusted text: it must be one plain path component.
+ * From the caller's path to a root: a folder, a single file, a repository folder of the Hugging Face cache or one of
+ * its snapshots. Knows the cache's layout (refs/, snapshots/, blobs/) and nothing of models. The layout decides, not
+ * the name "models--…". A ref is untrusted text: it must be one plain path component.
  */
 #include "package/scan.h"
 

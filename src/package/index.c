@@ -38,7 +38,7 @@ static struct tn_finding *finding(struct index *x, enum tn_status code, struct t
     return f;
 }
 
-/* ---- which file an entry means --------------------------------------------------------------------------------------------- */
+/* ---- which file an entry means ----------------------------------------------------------------------------------- */
 
 static enum tn_status resolve(struct index *x, struct tn_json entry, uint32_t *owner)
 {
@@ -63,8 +63,8 @@ static enum tn_status resolve(struct index *x, struct tn_json entry, uint32_t *o
         if (*owner == TN_NO_FILE) {
             x->missing[x->missing_count++] = entry;
         } else if (s->inv->files[*owner].role != TN_ROLE_SAFETENSORS) {
-            tn_found(finding(x, TN_ARTIFACT_MALFORMED, entry, "weight_map names a file that is not safetensors"), "%.*s",
-                     TN_FMT_ARG(path));
+            tn_found(finding(x, TN_ARTIFACT_MALFORMED, entry, "weight_map names a file that is not safetensors"),
+                     "%.*s", TN_FMT_ARG(path));
             *owner = TN_NO_FILE;
         }
     }
@@ -96,7 +96,7 @@ static enum tn_status resolve_all(struct index *x)
     return TN_OK;
 }
 
-/* ---- the set ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the set ----------------------------------------------------------------------------------------------------- */
 
 static enum tn_status take_file(struct index *x, uint32_t file)
 {
@@ -116,15 +116,16 @@ static bool is_sibling(const struct index *x, uint32_t file, const struct tn_sha
 {
     const struct tn_package_file *f = &x->s->inv->files[file];
     struct tn_shard_name other;
-    return f->role == TN_ROLE_SAFETENSORS && tn_shard_name(f->path, ".safetensors", &other) && tn_str_eq(other.stem, series->stem) &&
-           other.total == series->total && other.width == series->width;
+    return f->role == TN_ROLE_SAFETENSORS && tn_shard_name(f->path, ".safetensors", &other) &&
+           tn_str_eq(other.stem, series->stem) && other.total == series->total && other.width == series->width;
 }
 
 static enum tn_status take_forgotten(struct index *x, uint32_t file)
 {
     struct tn_scan *s = x->s;
     if (s->extra[file].named == x->mark) return TN_OK;
-    struct tn_finding *f = tn_scan_finding(s, file, TN_BLOCKER, TN_UNEXPECTED_TENSOR, "a shard that the index does not name");
+    struct tn_finding *f =
+        tn_scan_finding(s, file, TN_BLOCKER, TN_UNEXPECTED_TENSOR, "a shard that the index does not name");
     tn_found(f, "%u tensors; index %.*s", s->extra[file].tensor_count, TN_FMT_ARG(s->inv->files[x->file].path));
     tn_remedy(f, "fetch index and shards from the same revision");
     return take_file(x, file);
@@ -173,7 +174,7 @@ static enum tn_status collect_files(struct index *x)
     return tn_scan_set_tensors(s, x->set);
 }
 
-/* ---- agreement -------------------------------------------------------------------------------------------------------------- */
+/* ---- agreement --------------------------------------------------------------------------------------------------- */
 
 static int by_file_name(const void *a, const void *b, void *context)
 {
@@ -191,7 +192,8 @@ static void report_missing(struct index *x)
         struct tn_str name = text_of(x->missing[i]);
         for (next = i + 1; next < x->missing_count && tn_str_eq(text_of(x->missing[next]), name); next++) {
         }
-        struct tn_finding *f = finding(x, TN_ARTIFACT_MISSING, x->missing[i], "a shard that the index names is missing");
+        struct tn_finding *f =
+            finding(x, TN_ARTIFACT_MISSING, x->missing[i], "a shard that the index names is missing");
         tn_found(f, "no file %.*s, which should hold %zu tensor(s), \"%.*s\" first", TN_FMT_ARG(name), next - i,
                  TN_FMT_ARG(tn_json_key(x->missing[i])));
         tn_remedy(f, "fetch the missing shard");

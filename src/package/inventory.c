@@ -1,7 +1,7 @@
 /*
- * The orchestrator of an inventory, its look-ups and what stages share. Owns the order of the stages and the cleaning up;
- * knows no container and no convention. The surprising decision: a stage fails only for memory, a limit of the whole
- * package or an unusable root; a broken file is a finding, so that one pass reports all of them.
+ * The orchestrator of an inventory, its look-ups and what stages share. Owns the order of the stages and the cleaning
+ * up; knows no container and no convention. The surprising decision: a stage fails only for memory, a limit of the
+ * whole package or an unusable root; a broken file is a finding, so that one pass reports all of them.
  */
 #include "package/scan.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- helpers of the stages ------------------------------------------------------------------------------------------ */
+/* ---- helpers of the stages --------------------------------------------------------------------------------------- */
 
 void *tn_grow(struct tn_alloc *alloc, void *items, size_t *cap, size_t count, size_t size)
 {
@@ -128,7 +128,7 @@ const char *tn_scan_path(struct tn_scan *s, struct tn_str disk)
     return absolute_path(&s->path, s->inv->root, disk) ? s->path.data : NULL;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------------ */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 struct tn_str tn_package_join(struct tn_arena *arena, struct tn_str folder, struct tn_str name)
 {
@@ -197,7 +197,7 @@ enum tn_status tn_package_reference(struct tn_arena *arena, struct tn_str folder
     return TN_OK;
 }
 
-/* ---- look-ups --------------------------------------------------------------------------------------------------------- */
+/* ---- look-ups ---------------------------------------------------------------------------------------------------- */
 
 uint32_t tn_inventory_index(const struct tn_inventory *inv, struct tn_str path)
 {
@@ -239,15 +239,16 @@ const struct tn_tensor_info *tn_variant_tensor(const struct tn_inventory *inv, c
     return NULL;
 }
 
-/* ---- reading listed files ------------------------------------------------------------------------------------------------ */
+/* ---- reading listed files ---------------------------------------------------------------------------------------- */
 
 static enum tn_status stale(const struct tn_package_file *file, const struct tn_file_stamp *now, struct tn_error *err)
 {
-    struct tn_finding *f = tn_error_set(err, TN_ARTIFACT_STALE, TN_PHASE_PACKAGE, "a file has changed since the package was opened");
+    struct tn_finding *f =
+        tn_error_set(err, TN_ARTIFACT_STALE, TN_PHASE_PACKAGE, "a file has changed since the package was opened");
     tn_at_file(f, file->path);
     tn_found(f, "%llu bytes, %s", (unsigned long long)now->size,
              now->inode != file->stamp.inode || now->device != file->stamp.device ? "another file"
-                                                                                   : "modified in place");
+                                                                                  : "modified in place");
     tn_expected(f, "%llu bytes, untouched", (unsigned long long)file->size);
     tn_remedy(f, "open the package again when nothing writes to it");
     return TN_ARTIFACT_STALE;
@@ -289,7 +290,8 @@ enum tn_status tn_inventory_read(const struct tn_inventory *inv, struct tn_str p
     *out = (struct tn_str){0};
     const struct tn_package_file *listed = tn_inventory_file(inv, path);
     if (!listed) {
-        struct tn_finding *f = tn_error_set(err, TN_ARTIFACT_MISSING, TN_PHASE_PACKAGE, "a file is missing from the package");
+        struct tn_finding *f =
+            tn_error_set(err, TN_ARTIFACT_MISSING, TN_PHASE_PACKAGE, "a file is missing from the package");
         tn_at_file(f, path);
         tn_remedy(f, "fetch the whole package");
         return TN_ARTIFACT_MISSING;
@@ -312,7 +314,7 @@ enum tn_status tn_inventory_json(const struct tn_inventory *inv, struct tn_str p
     return status ? status : tn_json_parse_take(out, inv->ctx->alloc, &inv->ctx->limits, path, text, err);
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
 
 void tn_inventory_free(struct tn_inventory *inv)
 {
@@ -371,8 +373,14 @@ enum tn_status tn_inventory_open(const struct tn_context *ctx, const char *path,
     tn_arena_init(&inv->arena, ctx->alloc);
     tn_findings_init(&inv->findings, ctx->alloc, (size_t)ctx->limits.findings);
     struct tn_scan s = {
-        .ctx = ctx, .alloc = ctx->alloc, .arena = &inv->arena, .inv = inv, .err = err,
-        .blobs = TN_STR(""), .single = TN_STR(""), .raw = {.alloc = ctx->alloc},
+        .ctx = ctx,
+        .alloc = ctx->alloc,
+        .arena = &inv->arena,
+        .inv = inv,
+        .err = err,
+        .blobs = TN_STR(""),
+        .single = TN_STR(""),
+        .raw = {.alloc = ctx->alloc},
     };
     tn_buf_init(&s.path, ctx->alloc, TN_PATH_BYTES);
     enum tn_status status = run_stages(&s, path);

@@ -28,9 +28,9 @@ struct reader {
 static int model_type(uint32_t number)
 {
     static const signed char types[] = {
-        [1] = TN_WIRE_VARINT, [2] = TN_WIRE_BYTES, [3] = TN_WIRE_BYTES,  [4] = TN_WIRE_BYTES,  [5] = TN_WIRE_VARINT,
-        [6] = TN_WIRE_BYTES,  [7] = TN_WIRE_BYTES, [8] = TN_WIRE_BYTES,  [14] = TN_WIRE_BYTES, [20] = TN_WIRE_BYTES,
-        [25] = TN_WIRE_BYTES, [26] = TN_WIRE_BYTES,
+        [1] = TN_WIRE_VARINT, [2] = TN_WIRE_BYTES,  [3] = TN_WIRE_BYTES,  [4] = TN_WIRE_BYTES,
+        [5] = TN_WIRE_VARINT, [6] = TN_WIRE_BYTES,  [7] = TN_WIRE_BYTES,  [8] = TN_WIRE_BYTES,
+        [14] = TN_WIRE_BYTES, [20] = TN_WIRE_BYTES, [25] = TN_WIRE_BYTES, [26] = TN_WIRE_BYTES,
     };
     bool known = (number >= 1 && number <= 8) || number == 14 || number == 20 || number == 25 || number == 26;
     return known ? types[number] : -1;
@@ -43,7 +43,8 @@ static void read_opset(struct reader *r, struct tn_wire_range range)
     uint64_t version = 0;
     struct tn_wire_field f;
     while (tn_wire_next(&r->wire, &range, &f)) {
-        if (f.number == OPSET_DOMAIN && f.type == TN_WIRE_BYTES) tn_wire_text(&r->wire, f.bytes, domain, sizeof(domain));
+        if (f.number == OPSET_DOMAIN && f.type == TN_WIRE_BYTES)
+            tn_wire_text(&r->wire, f.bytes, domain, sizeof(domain));
         if (f.number == OPSET_VERSION && f.type == TN_WIRE_VARINT) version = f.value;
     }
     size_t n = strlen(out), cap = sizeof(r->out->opsets);

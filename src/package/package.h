@@ -18,8 +18,8 @@
 
 /*
  * X(enumerator, name in JSON, spelling in safetensors, bits per element). All element types that the container has been
- * published with: those that no kernel reads yet are named and measured all the same. UNKNOWN is a spelling that we have
- * never heard of: such a tensor is listed with the bytes that it claims, and its file carries a blocker.
+ * published with: those that no kernel reads yet are named and measured all the same. UNKNOWN is a spelling that we
+ * have never heard of: such a tensor is listed with the bytes that it claims, and its file carries a blocker.
  */
 #define TN_DTYPE_LIST(X)                                                                           \
     X(F64, "f64", "F64", 64)                                                                       \
@@ -178,8 +178,8 @@ struct tn_inventory {
  * inventory.
  *
  * What is looked at: hidden folders (.git, .cache) and __pycache__ are skipped and counted in a note; hidden files and
- * droppings of tools (*~, *.tmp, *.incomplete, *.lock) are listed as "other" and never opened. Links must end inside the
- * package, or, for a snapshot, in its repository's own blobs. Links to folders inside the package are not followed,
+ * droppings of tools (*~, *.tmp, *.incomplete, *.lock) are listed as "other" and never opened. Links must end inside
+ * the package, or, for a snapshot, in its repository's own blobs. Links to folders inside the package are not followed,
  * since what they lead to is listed already.
  */
 enum tn_status tn_inventory_open(const struct tn_context *ctx, const char *path, struct tn_inventory **out,
@@ -202,17 +202,17 @@ struct tn_str tn_package_join(struct tn_arena *arena, struct tn_str folder, stru
 /* The folder of a path, "" for the root; a view. */
 struct tn_str tn_package_folder(struct tn_str path);
 /*
- * A file name that a document of the package gives, relative to `folder`, as a path inside the package: every field that
- * names a file goes through here. TN_PATH_ESCAPE for an absolute name, "..", a backslash or a NUL; the caller adds the
- * place. "." and doubled or closing slashes are removed; "" is the folder itself.
+ * A file name that a document of the package gives, relative to `folder`, as a path inside the package: every field
+ * that names a file goes through here. TN_PATH_ESCAPE for an absolute name, "..", a backslash or a NUL; the caller adds
+ * the place. "." and doubled or closing slashes are removed; "" is the folder itself.
  */
 enum tn_status tn_package_reference(struct tn_arena *arena, struct tn_str folder, struct tn_str name,
                                     struct tn_str *out, struct tn_error *err);
 
 /*
- * The variant to use: `id` or, when NULL, the only one that is executable, or the only one. Several: TN_AMBIGUOUS_PACKAGE
- * whose findings list the ids with what each is. None: TN_ARTIFACT_MISSING. Pure choice: does not look at `executable`
- * of a variant that was asked for by name.
+ * The variant to use: `id` or, when NULL, the only one that is executable, or the only one. Several:
+ * TN_AMBIGUOUS_PACKAGE whose findings list the ids with what each is. None: TN_ARTIFACT_MISSING. Pure choice: does not
+ * look at `executable` of a variant that was asked for by name.
  */
 enum tn_status tn_inventory_variant(const struct tn_inventory *inv, const char *id, const struct tn_variant **out,
                                     struct tn_error *err);
@@ -222,8 +222,8 @@ const struct tn_variant *tn_inventory_part(const struct tn_inventory *inv, struc
 const struct tn_tensor_info *tn_variant_tensor(const struct tn_inventory *inv, const struct tn_variant *variant,
                                                struct tn_str name);
 /*
- * Appends the findings that concern a use of this variant: all but those tied to files of other variants alone. A broken
- * ONNX export does not stand in the way of good safetensors. variant NULL: all.
+ * Appends the findings that concern a use of this variant: all but those tied to files of other variants alone. A
+ * broken ONNX export does not stand in the way of good safetensors. variant NULL: all.
  */
 void tn_inventory_findings(const struct tn_inventory *inv, const struct tn_variant *variant, struct tn_findings *out);
 
@@ -261,13 +261,13 @@ enum tn_status tn_mapping_read(const struct tn_inventory *inv, uint32_t file, co
 enum tn_status tn_inventory_closure(const struct tn_inventory *inv, const struct tn_cancel *cancel,
                                     struct tn_digest *out, struct tn_error *err);
 
-/* Members variants, evidence, tensors, files, findings of the inspect document, inside an object begun by the caller. */
+/* Members variants, evidence, tensors, files, findings of the inspect document, inside the caller's object. */
 void tn_inventory_write(struct tn_json_writer *w, const struct tn_inventory *inv);
 /* The same with another list in the place of the inventory's own findings: theirs and those of later stages. */
 void tn_inventory_write_with(struct tn_json_writer *w, const struct tn_inventory *inv,
                              const struct tn_findings *findings);
 
-/* ---- safetensors reader, also used alone by tests and fuzzing -------------------------------------------------- */
+/* ---- safetensors reader, also used alone by tests and fuzzing ---------------------------------------------------- */
 
 /*
  * Parses and validates one header: 8-byte length, JSON, dtypes, shapes, ranges that tile the data area exactly without

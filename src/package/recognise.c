@@ -23,7 +23,7 @@ static struct tn_str member_text(struct tn_json object, const char *key)
     return text;
 }
 
-/* ---- one function per document ------------------------------------------------------------------------------------------ */
+/* ---- one function per document ----------------------------------------------------------------------------------- */
 
 /* A copy of a folder that a document names; *ok false when it was refused, with a finding. */
 static enum tn_status reference(struct document *d, struct tn_json v, struct tn_str name, struct tn_str *out, bool *ok)
@@ -63,8 +63,8 @@ static enum tn_status see_config(struct document *d)
     struct tn_str class_name = TN_STR("");
     tn_json_str(architecture, &class_name);
     if (type.n == 0 && class_name.n == 0) return TN_OK;
-    return tn_scan_evidence(d->s, "transformers", "transformers.config_json", d->file, "model_type %.*s, architecture %.*s",
-                            TN_FMT_ARG(type), TN_FMT_ARG(class_name));
+    return tn_scan_evidence(d->s, "transformers", "transformers.config_json", d->file,
+                            "model_type %.*s, architecture %.*s", TN_FMT_ARG(type), TN_FMT_ARG(class_name));
 }
 
 static enum tn_status see_index(struct document *d)
@@ -118,12 +118,12 @@ static const struct {
     bool suffix;
     enum tn_status (*see)(struct document *d);
 } kinds[] = {
-    {"modules.json", false, see_modules},       {"config.json", false, see_config},
-    {"model_index.json", false, see_pipeline},  {"adapter_config.json", false, see_adapter},
-    {"genai_config.json", false, see_genai},    {".json", true, see_index},
+    {"modules.json", false, see_modules},      {"config.json", false, see_config},
+    {"model_index.json", false, see_pipeline}, {"adapter_config.json", false, see_adapter},
+    {"genai_config.json", false, see_genai},   {".json", true, see_index},
 };
 
-/* ---- the stage ------------------------------------------------------------------------------------------------------------ */
+/* ---- the stage --------------------------------------------------------------------------------------------------- */
 
 static enum tn_status look(struct document *d, enum tn_status (*see)(struct document *d))
 {
@@ -155,15 +155,19 @@ static enum tn_status see_container(struct tn_scan *s, uint32_t index)
     case TN_ROLE_GGUF: return tn_scan_evidence(s, "gguf", "gguf.magic", index, "%.*s", TN_FMT_ARG(extra->note));
     case TN_ROLE_ONNX: return tn_scan_evidence(s, "onnx", "onnx.model_proto", index, "%.*s", TN_FMT_ARG(extra->note));
     case TN_ROLE_OPENVINO: return tn_scan_evidence(s, "openvino_ir", "openvino.net_xml", index, "a graph in XML");
-    case TN_ROLE_PICKLE: return tn_scan_evidence(s, "pytorch_pickle", "pickle.first_bytes", index, "%s, not opened", file->format);
-    case TN_ROLE_WEIGHTS: return tn_scan_evidence(s, file->format, "container.first_bytes", index, "recognised by its first bytes");
-    case TN_ROLE_METADATA: return tn_scan_evidence(s, "inference_metadata", "metadata.document", index, "a declared contract");
+    case TN_ROLE_PICKLE:
+        return tn_scan_evidence(s, "pytorch_pickle", "pickle.first_bytes", index, "%s, not opened", file->format);
+    case TN_ROLE_WEIGHTS:
+        return tn_scan_evidence(s, file->format, "container.first_bytes", index, "recognised by its first bytes");
+    case TN_ROLE_METADATA:
+        return tn_scan_evidence(s, "inference_metadata", "metadata.document", index, "a declared contract");
     case TN_ROLE_SAFETENSORS:
         if (!tn_str_is(extra->written_for, "mlx")) return TN_OK;
         return tn_scan_evidence(s, "mlx", "safetensors.metadata_format", index, "written for MLX");
     case TN_ROLE_TOKENIZER:
         if (!tn_str_is(name, "tokenizer.json")) return TN_OK;
-        return tn_scan_evidence(s, "tokenizers", "tokenizers.tokenizer_json", index, "%llu bytes", (unsigned long long)file->size);
+        return tn_scan_evidence(s, "tokenizers", "tokenizers.tokenizer_json", index, "%llu bytes",
+                                (unsigned long long)file->size);
     default: return TN_OK;
     }
 }
@@ -172,7 +176,11 @@ static enum tn_status look_at(struct tn_scan *s, uint32_t index)
 {
     const struct tn_package_file *file = &s->inv->files[index];
     struct document d = {
-        .s = s, .file = index, .path = file->path, .name = tn_base_name(file->path), .folder = tn_package_folder(file->path),
+        .s = s,
+        .file = index,
+        .path = file->path,
+        .name = tn_base_name(file->path),
+        .folder = tn_package_folder(file->path),
     };
     if (file->role != TN_ROLE_CONFIG || !s->extra[index].readable || file->malformed) return TN_OK;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

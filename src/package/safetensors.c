@@ -40,7 +40,7 @@ static struct tn_finding *blocker(struct reader *r, enum tn_status code, const c
 
 static const char fetch_again[] = "fetch the file again; a download may have been interrupted";
 
-/* ---- the frame: length, size, what else it may be ------------------------------------------------------------------------ */
+/* ---- the frame: length, size, what else it may be ---------------------------------------------------------------- */
 
 /* The value that a pointer file of git-lfs gives for `key`, up to the end of the line. */
 static struct tn_str pointer_value(struct tn_str text, const char *key)
@@ -65,13 +65,15 @@ bool tn_head_is_html(struct tn_str head)
     size_t i = 0;
     while (i < head.n && (head.s[i] == ' ' || head.s[i] == '\n' || head.s[i] == '\r' || head.s[i] == '\t')) i++;
     struct tn_str rest = {head.s + i, head.n - i < 64 ? head.n - i : 64};
-    return rest.n > 5 && rest.s[0] == '<' && (tn_contains_fold(rest, "<!doctype html") || tn_contains_fold(rest, "<html"));
+    return rest.n > 5 && rest.s[0] == '<' &&
+           (tn_contains_fold(rest, "<!doctype html") || tn_contains_fold(rest, "<html"));
 }
 
 bool tn_describe_stand_in(struct tn_finding *f, struct tn_str head)
 {
     if (tn_head_is_lfs(head)) {
-        tn_found(f, "a pointer file of git-lfs; the real file has %.*s bytes", TN_FMT_ARG(pointer_value(head, "size ")));
+        tn_found(f, "a pointer file of git-lfs; the real file has %.*s bytes",
+                 TN_FMT_ARG(pointer_value(head, "size ")));
         tn_remedy(f, "run git lfs pull in the repository, or download the file itself");
         return true;
     }
@@ -90,7 +92,8 @@ static void not_safetensors(struct reader *r, uint64_t length)
     size_t n = r->source->size < sizeof(head) ? (size_t)r->source->size : sizeof(head);
     struct tn_finding *f = blocker(r, TN_ARTIFACT_MALFORMED, "the file is not in the safetensors format");
     tn_expected(f, "an 8-byte length and a JSON header");
-    if (n && r->source->read(r->source->context, 0, head, n) == 0 && tn_describe_stand_in(f, (struct tn_str){head, n})) return;
+    if (n && r->source->read(r->source->context, 0, head, n) == 0 && tn_describe_stand_in(f, (struct tn_str){head, n}))
+        return;
     if (n < 8) {
         tn_found(f, "%zu bytes", n);
     } else {
@@ -167,7 +170,7 @@ static enum tn_status read_frame(struct reader *r, struct tn_digest *digest)
     return TN_OK;
 }
 
-/* ---- members -------------------------------------------------------------------------------------------------------------- */
+/* ---- members ----------------------------------------------------------------------------------------------------- */
 
 /* Place of a member: the tensor, and the byte of the file. */
 static void at_member(struct reader *r, struct tn_finding *f, struct tn_json v)
@@ -235,7 +238,8 @@ static bool only_known_members(struct reader *r, struct tn_json member)
     for (struct tn_json v = tn_json_first(member); tn_json_present(v); v = tn_json_next(v)) {
         struct tn_str key = tn_json_key(v);
         if (tn_str_is(key, "dtype") || tn_str_is(key, "shape") || tn_str_is(key, "data_offsets")) continue;
-        struct tn_finding *f = blocker(r, TN_ARTIFACT_MALFORMED, "a tensor carries a field that the format does not define");
+        struct tn_finding *f =
+            blocker(r, TN_ARTIFACT_MALFORMED, "a tensor carries a field that the format does not define");
         at_member(r, f, member);
         tn_found(f, "\"%.*s\"", TN_FMT_ARG(key));
         tn_expected(f, "dtype, shape and data_offsets");
@@ -312,7 +316,8 @@ static void check_padding(struct reader *r, struct tn_json root)
 static enum tn_status over_tensors(struct reader *r)
 {
     uint64_t limit = r->ctx->limits.tensors;
-    struct tn_finding *f = tn_error_set(r->problem, TN_RESOURCE_LIMIT, TN_PHASE_PACKAGE, "the package exceeds the limit tensors");
+    struct tn_finding *f =
+        tn_error_set(r->problem, TN_RESOURCE_LIMIT, TN_PHASE_PACKAGE, "the package exceeds the limit tensors");
     tn_at_file(f, r->source->name);
     tn_expected(f, "at most %llu", (unsigned long long)limit);
     tn_remedy(f, "raise the limit tensors if the package is trusted");
@@ -372,8 +377,15 @@ enum tn_status tn_safetensors_scan(const struct tn_context *ctx, const struct tn
                                    struct tn_str *written_for)
 {
     struct reader r = {
-        .ctx = ctx, .source = source, .arena = arena, .list = list, .findings = findings,
-        .problem = problem, .file = file, .first = list->count, .written_for = TN_STR(""),
+        .ctx = ctx,
+        .source = source,
+        .arena = arena,
+        .list = list,
+        .findings = findings,
+        .problem = problem,
+        .file = file,
+        .first = list->count,
+        .written_for = TN_STR(""),
     };
     size_t before = findings->blockers;
     memset(header_digest, 0, sizeof(*header_digest));

@@ -153,8 +153,14 @@ void tn_safetensors_check(struct tn_findings *findings, const struct tn_source *
                           struct tn_tensor_info *items, size_t count, uint32_t *order, uint64_t data_begin)
 {
     struct check c = {
-        .findings = findings, .source = source, .limits = limits, .items = items, .order = order,
-        .count = count, .data_begin = data_begin, .data_bytes = source->size - data_begin,
+        .findings = findings,
+        .source = source,
+        .limits = limits,
+        .items = items,
+        .order = order,
+        .count = count,
+        .data_begin = data_begin,
+        .data_bytes = source->size - data_begin,
     };
     size_t before = findings->blockers;
     for (size_t i = 0; i < count; i++) order[i] = (uint32_t)i;

@@ -72,7 +72,7 @@ enum tn_status tn_scan_sets(struct tn_scan *s);
 enum tn_status tn_scan_variants(struct tn_scan *s);
 enum tn_status tn_scan_manifest(struct tn_scan *s);
 
-/* ---- helpers ------------------------------------------------------------------------------------------------------ */
+/* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
 /* Room for one more in a growing array of tn_malloc memory: the (moved) array, or NULL and the old one stays. */
 void *tn_grow(struct tn_alloc *alloc, void *items, size_t *cap, size_t count, size_t size);
@@ -108,7 +108,7 @@ bool tn_describe_stand_in(struct tn_finding *f, struct tn_str head);
 bool tn_ends_fold(struct tn_str s, const char *suffix); /* ASCII case does not matter */
 bool tn_contains_fold(struct tn_str s, const char *part);
 
-/* ---- safetensors sets ----------------------------------------------------------------------------------------------- */
+/* ---- safetensors sets -------------------------------------------------------------------------------------------- */
 
 /* "model-00002-of-00004" + suffix: stem "model", number 2, total 4, width 5. False: not numbered, stem is all. */
 struct tn_shard_name {
@@ -123,7 +123,7 @@ enum tn_status tn_scan_set_tensors(struct tn_scan *s, struct tn_scan_set *set);
 /* The set of one shard index, checked against the headers in both directions. `mark` is unique per index. */
 enum tn_status tn_scan_index(struct tn_scan *s, uint32_t index_file, uint32_t mark);
 
-/* ---- container headers, each into facts and a line for people ------------------------------------------------------ */
+/* ---- container headers, each into facts and a line for people ---------------------------------------------------- */
 
 /*
  * The safetensors reader behind tn_safetensors_read: problems go to `findings`. `problem` is scratch and may be NULL.

@@ -1,6 +1,6 @@
 /*
- * Which safetensors files belong together: those that one index names, those that are numbered "-00001-of-00004" with one
- * stem, and single files. Works on names and headers that were read before; opens nothing.
+ * Which safetensors files belong together: those that one index names, those that are numbered "-00001-of-00004" with
+ * one stem, and single files. Works on names and headers that were read before; opens nothing.
  */
 #include "package/scan.h"
 
@@ -28,7 +28,8 @@ bool tn_shard_name(struct tn_str path, const char *suffix, struct tn_shard_name 
     *out = (struct tn_shard_name){.stem = name};
     size_t end = name.n;
     uint32_t number, total, width, total_width;
-    if (!digits_before(name, &end, &total, &total_width) || end < 5 || memcmp(name.s + end - 4, "-of-", 4) != 0) return false;
+    if (!digits_before(name, &end, &total, &total_width) || end < 5 || memcmp(name.s + end - 4, "-of-", 4) != 0)
+        return false;
     end -= 4;
     if (!digits_before(name, &end, &number, &width) || end < 2 || name.s[end - 1] != '-') return false;
     if (number == 0 || number > total) return false;
@@ -45,7 +46,7 @@ struct tn_scan_set *tn_scan_add_set(struct tn_scan *s, struct tn_str folder, str
     return &sets[s->set_count++];
 }
 
-/* ---- tensors of a set ------------------------------------------------------------------------------------------------- */
+/* ---- tensors of a set -------------------------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b, void *context)
 {
@@ -57,7 +58,8 @@ static int by_name(const void *a, const void *b, void *context)
 
 static enum tn_status over_tensors(struct tn_scan *s)
 {
-    struct tn_finding *f = tn_error_set(s->err, TN_RESOURCE_LIMIT, TN_PHASE_PACKAGE, "the package exceeds the limit tensors");
+    struct tn_finding *f =
+        tn_error_set(s->err, TN_RESOURCE_LIMIT, TN_PHASE_PACKAGE, "the package exceeds the limit tensors");
     tn_at_file(f, s->inv->shown);
     tn_expected(f, "at most %llu", (unsigned long long)s->ctx->limits.tensors);
     tn_remedy(f, "open the folder of one model, or raise the limit tensors");
@@ -88,7 +90,8 @@ enum tn_status tn_scan_set_tensors(struct tn_scan *s, struct tn_scan_set *set)
     set->tensor_count = (uint32_t)count;
     if (count == 0) return TN_OK;
     if (count > s->ctx->limits.tensors - inv->tensor_count) return over_tensors(s);
-    struct tn_tensor_info *items = tn_realloc(s->alloc, inv->tensors, (size_t)(inv->tensor_count + count) * sizeof(*items));
+    struct tn_tensor_info *items =
+        tn_realloc(s->alloc, inv->tensors, (size_t)(inv->tensor_count + count) * sizeof(*items));
     if (!items) return tn_scan_memory(s);
     inv->tensors = items;
     for (uint32_t i = 0; i < set->file_count; i++) {
@@ -102,9 +105,10 @@ enum tn_status tn_scan_set_tensors(struct tn_scan *s, struct tn_scan_set *set)
     return TN_OK;
 }
 
-/* ---- numbered and single files ------------------------------------------------------------------------------------------- */
+/* ---- numbered and single files ----------------------------------------------------------------------------------- */
 
-static bool same_series(const struct tn_shard_name *a, struct tn_str folder_a, const struct tn_shard_name *b, struct tn_str folder_b)
+static bool same_series(const struct tn_shard_name *a, struct tn_str folder_a, const struct tn_shard_name *b,
+                        struct tn_str folder_b)
 {
     return a->total == b->total && a->width == b->width && tn_str_eq(a->stem, b->stem) && tn_str_eq(folder_a, folder_b);
 }
@@ -120,9 +124,11 @@ static void report_missing(struct tn_scan *s, const struct tn_scan_set *set, uin
         if (name.number != next) first = next;
     }
     struct tn_finding *f = tn_scan_finding(s, set->files[0], TN_BLOCKER, TN_ARTIFACT_MISSING, "shards are missing");
-    tn_found(f, "%u of %u shards, no index; the first that is missing is number %u", set->file_count, total, first ? first : next);
+    tn_found(f, "%u of %u shards, no index; the first that is missing is number %u", set->file_count, total,
+             first ? first : next);
     tn_expected(f, "all %u shards", total);
-    tn_remedy(f, missing == total - 1 ? "open the folder that holds all shards" : "fetch the missing shards and the index");
+    tn_remedy(f, missing == total - 1 ? "open the folder that holds all shards"
+                                      : "fetch the missing shards and the index");
 }
 
 static enum tn_status add_series(struct tn_scan *s, uint32_t first)

@@ -20,7 +20,7 @@ struct sniff {
     struct tn_str head, name;
 };
 
-/* ---- names ---------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static char lower(char c)
 {
@@ -62,9 +62,10 @@ static bool is_any(struct tn_str name, const char *const *names)
 
 bool tn_name_is_document(struct tn_str path)
 {
-    static const char *const ends[] = {".md",  ".rst", ".pdf", ".png",  ".jpg",    ".jpeg",    ".gif",
+    static const char *const ends[] = {".md",  ".rst", ".pdf", ".png",  ".jpg",   ".jpeg",     ".gif",
                                        ".svg", ".bib", ".cff", ".webp", ".ipynb", ".tfevents", NULL};
-    static const char *const words[] = {"readme", "license", "licence", "notice", "copying", "use_policy", "changelog", NULL};
+    static const char *const words[] = {"readme",  "license",    "licence",   "notice",
+                                        "copying", "use_policy", "changelog", NULL};
     struct tn_str name = tn_base_name(path);
     if (ends_with_any(name, ends)) return true;
     for (size_t i = 0; words[i]; i++) {
@@ -75,7 +76,7 @@ bool tn_name_is_document(struct tn_str path)
     return false;
 }
 
-/* ---- kinds by contents ------------------------------------------------------------------------------------------------ */
+/* ---- kinds by contents ------------------------------------------------------------------------------------------- */
 
 static bool head_has(const struct sniff *f, size_t at, const void *bytes, size_t n)
 {
@@ -134,7 +135,8 @@ static const char *other_weights(const struct sniff *f)
     if (head_has(f, 0, "{L", 2) && head_contains(f, "learner", 64)) return "xgboost_ubjson";
     if (head_has(f, 0, "tjgg", 4) || head_has(f, 0, "fmgg", 4) || head_has(f, 0, "lmgg", 4)) return "ggml_legacy";
     if (tn_str_is(f->name, "saved_model.pb") && head_has(f, 0, "\x08\x01\x12", 3)) return "tf_saved_model";
-    if (tn_ends_fold(f->name, ".msgpack") && f->head.n && ((unsigned char)f->head.s[0] & 0xE0) == 0x80) return "flax_msgpack";
+    if (tn_ends_fold(f->name, ".msgpack") && f->head.n && ((unsigned char)f->head.s[0] & 0xE0) == 0x80)
+        return "flax_msgpack";
     return NULL;
 }
 
@@ -143,14 +145,24 @@ static bool is_openvino(const struct sniff *f)
     return tn_ends_fold(f->name, ".xml") && head_contains(f, "<net ", 1024) && head_contains(f, "version=", 1024);
 }
 
-/* ---- kinds by place and name, of text ----------------------------------------------------------------------------------- */
+/* ---- kinds by place and name, of text ---------------------------------------------------------------------------- */
 
 static enum tn_file_role text_role(const struct sniff *f)
 {
-    static const char *const tokenizer[] = {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
-                                            "vocab.txt", "vocab.json", "merges.txt", "tekken.json", "vocab.bpe", "bpe.codes", NULL};
-    static const char *const metadata[] = {"inference_metadata.yaml", "inference_metadata.yml", "inference_metadata.json",
-                                           "tenon_package.json", "execution_hints.json", NULL};
+    static const char *const tokenizer[] = {"tokenizer.json",
+                                            "tokenizer_config.json",
+                                            "special_tokens_map.json",
+                                            "added_tokens.json",
+                                            "vocab.txt",
+                                            "vocab.json",
+                                            "merges.txt",
+                                            "tekken.json",
+                                            "vocab.bpe",
+                                            "bpe.codes",
+                                            NULL};
+    static const char *const metadata[] = {"inference_metadata.yaml", "inference_metadata.yml",
+                                           "inference_metadata.json", "tenon_package.json",
+                                           "execution_hints.json",    NULL};
     static const char *const code[] = {".py", ".so", ".dll", ".dylib", ".js", ".sh", NULL};
     static const char *const config[] = {".json", ".yaml", ".yml", ".toml", ".jinja", ".ini", ".cfg", NULL};
     static const char *const pieces[] = {".model", ".spm", ".tiktoken", NULL};
@@ -186,7 +198,7 @@ static void decide(struct sniff *f)
     }
 }
 
-/* ---- containers that are recognised and described, not read ---------------------------------------------------------------- */
+/* ---- containers that are recognised and described, not read ------------------------------------------------------ */
 
 static enum tn_status set_note(struct sniff *f, struct tn_str note)
 {
@@ -199,7 +211,8 @@ static enum tn_status try_onnx(struct sniff *f)
 {
     struct tn_onnx_surface surface;
     bool is_onnx = false;
-    if (f->file->role != TN_ROLE_UNKNOWN || !(head_has(f, 0, "\x08", 1) || tn_ends_fold(f->name, ".onnx"))) return TN_OK;
+    if (f->file->role != TN_ROLE_UNKNOWN || !(head_has(f, 0, "\x08", 1) || tn_ends_fold(f->name, ".onnx")))
+        return TN_OK;
     if (tn_onnx_surface(&f->source, f->s->alloc, f->s->arena, &surface, &is_onnx)) return tn_scan_memory(f->s);
     if (!is_onnx) return TN_OK;
     f->file->role = TN_ROLE_ONNX;
@@ -240,7 +253,7 @@ static void check_claim(struct sniff *f)
     f->file->malformed = true;
 }
 
-/* ---- digests ------------------------------------------------------------------------------------------------------------- */
+/* ---- digests ----------------------------------------------------------------------------------------------------- */
 
 static bool is_container(enum tn_file_role role)
 {
@@ -268,7 +281,7 @@ static int hash_range(struct sniff *f, struct tn_sha256 *h, uint64_t from, uint6
     return 0;
 }
 
-/* Both ends of a container: the head has its header, the tail an archive's directory with the checksums of its entries. */
+/* Both ends: the head holds a header, the tail an archive's directory with the checksums of its entries. */
 static int hash_ends(struct sniff *f)
 {
     struct tn_sha256 h;
@@ -302,14 +315,14 @@ static int digest(struct sniff *f)
     return is_container(role) || large ? hash_ends(f) : hash_contents(f);
 }
 
-/* ---- one file ------------------------------------------------------------------------------------------------------------- */
+/* ---- one file ---------------------------------------------------------------------------------------------------- */
 
 static void cannot_read(struct sniff *f, int error)
 {
     char text[128];
     bool harmless = tn_name_is_document(f->file->path);
-    struct tn_finding *finding = tn_scan_finding(f->s, f->index, harmless ? TN_WARNING : TN_BLOCKER, TN_ARTIFACT_MISSING,
-                                                 "a file cannot be read");
+    struct tn_finding *finding = tn_scan_finding(f->s, f->index, harmless ? TN_WARNING : TN_BLOCKER,
+                                                 TN_ARTIFACT_MISSING, "a file cannot be read");
     tn_found(finding, "%s", tn_os_error_text(error, text, sizeof(text)));
     tn_remedy(finding, "check the file and its permissions");
     f->file->malformed = true;
@@ -374,7 +387,12 @@ static enum tn_status sniff_file(struct tn_scan *s, uint32_t index)
     struct tn_package_file *file = &s->inv->files[index];
     struct tn_os_file open;
     struct sniff f = {
-        .s = s, .index = index, .file = file, .extra = &s->extra[index], .open = &open, .name = tn_base_name(file->path),
+        .s = s,
+        .index = index,
+        .file = file,
+        .extra = &s->extra[index],
+        .open = &open,
+        .name = tn_base_name(file->path),
     };
     const char *path = tn_scan_path(s, file->disk);
     if (!path) return tn_scan_memory(s);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- lines for people ---------------------------------------------------------------------------------------------------- */
+/* ---- lines for people -------------------------------------------------------------------------------------------- */
 
 /* "90.9 MB": decimal units, as download pages show them. */
 static const char *human_bytes(uint64_t bytes, char *out, size_t cap)
@@ -58,7 +58,7 @@ static enum tn_status describe(struct tn_scan *s, struct tn_variant *v, struct t
     return v->what.s ? TN_OK : tn_scan_memory(s);
 }
 
-/* ---- placing ---------------------------------------------------------------------------------------------------------------- */
+/* ---- placing ----------------------------------------------------------------------------------------------------- */
 
 /* A folder of modules.json after the first module's: its weights are no choice. */
 static bool is_part(const struct tn_scan *s, struct tn_str folder)
@@ -109,7 +109,7 @@ static enum tn_status append(struct tn_scan *s, struct tn_variant *v, struct tn_
     return TN_OK;
 }
 
-/* ---- safetensors ---------------------------------------------------------------------------------------------------------------- */
+/* ---- safetensors ------------------------------------------------------------------------------------------------- */
 
 static uint32_t sets_in(const struct tn_scan *s, struct tn_str folder)
 {
@@ -165,7 +165,8 @@ static struct tn_str suffix_of(struct tn_str stem)
 
 static bool same_pipeline(const struct tn_scan *s, const struct tn_scan_set *a, const struct tn_scan_set *b)
 {
-    return is_component(s, a->folder) && is_component(s, b->folder) && tn_str_eq(suffix_of(a->stem), suffix_of(b->stem));
+    return is_component(s, a->folder) && is_component(s, b->folder) &&
+           tn_str_eq(suffix_of(a->stem), suffix_of(b->stem));
 }
 
 /* All component sets with one suffix; tensor names may repeat across components, which is why the range stays empty. */
@@ -208,15 +209,18 @@ static enum tn_status add_sets(struct tn_scan *s)
     return status;
 }
 
-/* ---- other containers --------------------------------------------------------------------------------------------------------------- */
+/* ---- other containers -------------------------------------------------------------------------------------------- */
 
 /* Files first..last-1, of which `belongs` says which go into the variant. */
-static enum tn_status add_files(struct tn_scan *s, struct tn_str id, const char *container, uint32_t first, uint32_t last,
-                                bool (*belongs)(const struct tn_scan *s, uint32_t leader, uint32_t file))
+static enum tn_status add_files(struct tn_scan *s, struct tn_str id, const char *container, uint32_t first,
+                                uint32_t last, bool (*belongs)(const struct tn_scan *s, uint32_t leader, uint32_t file))
 {
     const struct tn_package_file *files = s->inv->files;
     struct tn_variant v = {
-        .id = id, .container = tn_str_of(container), .place = tn_package_folder(files[first].path), .index_file = TN_NO_FILE,
+        .id = id,
+        .container = tn_str_of(container),
+        .place = tn_package_folder(files[first].path),
+        .index_file = TN_NO_FILE,
     };
     uint32_t count = 0;
     for (uint32_t i = first; i < last; i++) count += belongs(s, first, i);
@@ -244,7 +248,8 @@ static bool same_gguf(const struct tn_scan *s, uint32_t leader, uint32_t file)
     struct tn_shard_name x, y;
     if (leader == file) return true;
     return b->role == TN_ROLE_GGUF && tn_shard_name(a->path, ".gguf", &x) && tn_shard_name(b->path, ".gguf", &y) &&
-           x.total == y.total && tn_str_eq(x.stem, y.stem) && tn_str_eq(tn_package_folder(a->path), tn_package_folder(b->path));
+           x.total == y.total && tn_str_eq(x.stem, y.stem) &&
+           tn_str_eq(tn_package_folder(a->path), tn_package_folder(b->path));
 }
 
 static bool alone(const struct tn_scan *s, uint32_t leader, uint32_t file)
@@ -269,7 +274,8 @@ static enum tn_status find_data(struct tn_scan *s, uint32_t graph, struct tn_str
     }
     *out = tn_inventory_index(inv, path);
     if (*out != TN_NO_FILE) return TN_OK;
-    struct tn_finding *f = tn_scan_finding(s, graph, TN_BLOCKER, TN_ARTIFACT_MISSING, "external data of a graph is missing");
+    struct tn_finding *f =
+        tn_scan_finding(s, graph, TN_BLOCKER, TN_ARTIFACT_MISSING, "external data of a graph is missing");
     tn_found(f, "no file %.*s", TN_FMT_ARG(path));
     tn_remedy(f, "fetch the data file into the graph's folder");
     return TN_OK;
@@ -281,7 +287,10 @@ static enum tn_status add_onnx(struct tn_scan *s, uint32_t graph)
     const struct tn_scan_file *extra = &s->extra[graph];
     struct tn_str path = inv->files[graph].path;
     struct tn_variant v = {
-        .id = path, .container = TN_STR("onnx"), .place = tn_package_folder(path), .index_file = TN_NO_FILE,
+        .id = path,
+        .container = TN_STR("onnx"),
+        .place = tn_package_folder(path),
+        .index_file = TN_NO_FILE,
     };
     v.files = tn_arena_array(s->arena, extra->location_count + 1, sizeof(*v.files));
     if (!v.files) return tn_scan_memory(s);
@@ -306,7 +315,10 @@ static enum tn_status add_openvino(struct tn_scan *s, uint32_t graph)
     struct tn_inventory *inv = s->inv;
     struct tn_str path = inv->files[graph].path;
     struct tn_variant v = {
-        .id = path, .container = TN_STR("openvino_ir"), .place = tn_package_folder(path), .index_file = TN_NO_FILE,
+        .id = path,
+        .container = TN_STR("openvino_ir"),
+        .place = tn_package_folder(path),
+        .index_file = TN_NO_FILE,
     };
     char *data = tn_arena_strndup(s->arena, path.s, path.n);
     v.files = tn_arena_array(s->arena, 2, sizeof(*v.files));
@@ -327,8 +339,9 @@ static uint32_t folder_end(const struct tn_scan *s, uint32_t first)
 {
     struct tn_str folder = tn_package_folder(s->inv->files[first].path);
     uint32_t last = first;
-    while (last < s->inv->file_count && (folder.n == 0 || (s->inv->files[last].path.n > folder.n &&
-                                                           memcmp(s->inv->files[last].path.s, folder.s, folder.n) == 0))) {
+    while (last < s->inv->file_count &&
+           (folder.n == 0 ||
+            (s->inv->files[last].path.n > folder.n && memcmp(s->inv->files[last].path.s, folder.s, folder.n) == 0))) {
         last++;
     }
     return last;
@@ -350,7 +363,7 @@ static enum tn_status add_other(struct tn_scan *s, uint32_t i)
     }
 }
 
-/* ---- the stage ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the stage --------------------------------------------------------------------------------------------------- */
 
 static int by_id(const void *a, const void *b, void *context)
 {
@@ -368,7 +381,8 @@ static void note_unclaimed(struct tn_scan *s)
     for (uint32_t i = 0; i < s->inv->file_count; i++) {
         const struct tn_package_file *file = &s->inv->files[i];
         if (file->role != TN_ROLE_UNKNOWN || file->size < LARGE || file->malformed) continue;
-        struct tn_finding *f = tn_scan_finding(s, i, TN_NOTE, TN_OK, "a large file of unknown kind belongs to no variant");
+        struct tn_finding *f =
+            tn_scan_finding(s, i, TN_NOTE, TN_OK, "a large file of unknown kind belongs to no variant");
         tn_found(f, "%llu bytes", (unsigned long long)file->size);
     }
 }

@@ -1,7 +1,7 @@
 /*
- * The walk: which entries are there and where they lead, without opening one. Names, links and kinds are hostile. A FIFO
- * or device is named and left alone; a link is resolved and must end inside the package (or in a snapshot's own blobs).
- * Breadth first over folders, so that depth costs no stack; sorted at the end.
+ * The walk: which entries are there and where they lead, without opening one. Names, links and kinds are hostile. A
+ * FIFO or device is named and left alone; a link is resolved and must end inside the package (or in a snapshot's own
+ * blobs). Breadth first over folders, so that depth costs no stack; sorted at the end.
  */
 #include "package/scan.h"
 
@@ -101,8 +101,8 @@ static enum tn_status add_link(struct walk *w, struct tn_str disk, const char *a
     if (status) goto done;
     if (!error) error = tn_os_stat(target.s, false, &info);
     if (error || info.kind == TN_FILE_MISSING) {
-        struct tn_finding *f = about(w, disk, tn_name_is_document(disk) ? TN_WARNING : TN_BLOCKER,
-                                     TN_ARTIFACT_MISSING, "a link leads nowhere");
+        struct tn_finding *f = about(w, disk, tn_name_is_document(disk) ? TN_WARNING : TN_BLOCKER, TN_ARTIFACT_MISSING,
+                                     "a link leads nowhere");
         tn_found(f, "%s", error ? tn_os_error_text(error, text, sizeof(text)) : "nothing at its target");
         tn_remedy(f, "fetch the package again; a download may have been interrupted");
     } else if (!is_inside(target, s->inv->root) && !is_inside(target, s->blobs)) {
@@ -162,7 +162,9 @@ static enum tn_status add_entry(struct walk *w, struct tn_str name)
     case TN_FILE_REGULAR: return add_file(w, disk, &info.stamp, s->single.n == 0 && is_dropping(name));
     case TN_FILE_DIRECTORY: return add_folder(w, disk, name);
     case TN_FILE_LINK: return add_link(w, disk, absolute);
-    case TN_FILE_MISSING: about(w, disk, TN_BLOCKER, TN_ARTIFACT_STALE, "a file vanished while the package was read"); break;
+    case TN_FILE_MISSING:
+        about(w, disk, TN_BLOCKER, TN_ARTIFACT_STALE, "a file vanished while the package was read");
+        break;
     case TN_FILE_OTHER:
         about(w, disk, TN_BLOCKER, TN_ARTIFACT_MALFORMED, "a FIFO, socket or device stands in the package");
         break;
@@ -216,7 +218,8 @@ static void note_cleaned(struct tn_scan *s)
     for (uint32_t i = 0; i < inv->file_count; i++) {
         const struct tn_package_file *file = &inv->files[i];
         if (i > 0 && tn_str_eq(file->path, inv->files[i - 1].path)) {
-            tn_scan_finding(s, i, TN_BLOCKER, TN_ARTIFACT_MALFORMED, "two files whose names differ in unprintable bytes alone");
+            tn_scan_finding(s, i, TN_BLOCKER, TN_ARTIFACT_MALFORMED,
+                            "two files whose names differ in unprintable bytes alone");
         } else if (!tn_str_eq(file->path, file->disk)) {
             struct tn_finding *f = tn_scan_finding(s, i, TN_WARNING, TN_ARTIFACT_MALFORMED,
                                                    "a file name with bytes that are not printable UTF-8");

@@ -1,8 +1,8 @@
 /*
  * Protobuf wire format over a block source: fields one after the other, nested messages as ranges, nothing decoded that
  * nobody asks for. Reads in blocks of 4 KiB and jumps over what is skipped, so that a model of gigabytes costs a few
- * reads. The bytes are hostile: one sticky error, every length is checked against its enclosing range, and the number of
- * fields visited is bounded. Encoding: protobuf.dev, "Encoding".
+ * reads. The bytes are hostile: one sticky error, every length is checked against its enclosing range, and the number
+ * of fields visited is bounded. Encoding: protobuf.dev, "Encoding".
  */
 #ifndef TN_PACKAGE_WIRE_H
 #define TN_PACKAGE_WIRE_H

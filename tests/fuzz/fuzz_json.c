@@ -1,6 +1,6 @@
 /*
- * Fuzz target: the JSON reader. What it accepts is used: every value is visited, read in each type, named by pointer and
- * found again; the document is written out and must read the same. A trap is a finding.
+ * Fuzz target: the JSON reader. What it accepts is used: every value is visited, read in each type, named by pointer
+ * and found again; the document is written out and must read the same. A trap is a finding.
  */
 #include "base/json.h"
 #include "base/json_write.h"
@@ -73,7 +73,8 @@ static void check_pointers(struct tn_json root, struct tn_json v, unsigned depth
     }
     unsigned visited = 0;
     if (depth > 8) return;
-    for (struct tn_json child = tn_json_first(v); tn_json_present(child) && visited++ < 16; child = tn_json_next(child)) {
+    for (struct tn_json child = tn_json_first(v); tn_json_present(child) && visited++ < 16;
+         child = tn_json_next(child)) {
         check_pointers(root, child, depth + 1);
     }
 }
@@ -104,7 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tn_limits limits = tn_limits_default();
     tn_alloc_init(&alloc);
     limits.json_depth = TN_JW_DEPTH - 1;
-    enum tn_status status = tn_json_parse(&doc, &alloc, &limits, TN_STR("fuzz"), (struct tn_str){(const char *)data, size}, &err);
+    enum tn_status status =
+        tn_json_parse(&doc, &alloc, &limits, TN_STR("fuzz"), (struct tn_str){(const char *)data, size}, &err);
     if (status == TN_OK) {
         use(&doc, &alloc, &limits, 0);
         tn_json_release(&doc);

@@ -1,6 +1,7 @@
 /*
- * Fuzz target: a whole package folder, made from the input (package_tree.h) on TMPDIR. The inventory is opened and used:
- * written as JSON that must parse, every variant chosen, its findings collected, its tensors looked up, the closure taken.
+ * Fuzz target: a whole package folder, made from the input (package_tree.h) on TMPDIR. The inventory is opened and
+ * used: written as JSON that must parse, every variant chosen, its findings collected, its tensors looked up, the
+ * closure taken.
  */
 #define _GNU_SOURCE
 #include "package_tree.h"
@@ -45,9 +46,11 @@ static void use_set(const struct tn_inventory *inv, const struct tn_variant *v)
     tn_findings_release(&found);
     require(v->first_tensor + v->tensor_count <= inv->tensor_count);
     for (uint32_t i = 0; i < v->tensor_count; i++) {
-        const struct tn_tensor_info *t = &inv->tensors[v->first_tensor + i], *found_one = tn_variant_tensor(inv, v, t->name);
+        const struct tn_tensor_info *t = &inv->tensors[v->first_tensor + i],
+                                    *found_one = tn_variant_tensor(inv, v, t->name);
         require(found_one && tn_str_eq(found_one->name, t->name));
-        require(t->file < inv->file_count && t->offset <= inv->files[t->file].size && t->bytes <= inv->files[t->file].size - t->offset);
+        require(t->file < inv->file_count && t->offset <= inv->files[t->file].size &&
+                t->bytes <= inv->files[t->file].size - t->offset);
     }
     for (uint32_t i = 0; i < v->file_count; i++) require(v->files[i] < inv->file_count);
 }
@@ -95,7 +98,8 @@ static void use(const struct tn_inventory *inv)
     tn_inventory_variant(inv, NULL, &chosen, &err);
     write_document(inv);
     for (uint32_t i = 0; i < inv->file_count; i++) {
-        if (tn_inventory_read(inv, inv->files[i].path, &text, &err) == TN_OK) tn_free(inv->ctx->alloc, (void *)(uintptr_t)text.s);
+        if (tn_inventory_read(inv, inv->files[i].path, &text, &err) == TN_OK)
+            tn_free(inv->ctx->alloc, (void *)(uintptr_t)text.s);
     }
 }
 

@@ -40,7 +40,8 @@ static void check(const struct tn_tensor_list *list, uint64_t size)
         total += t->bytes;
         for (size_t k = 0; k < i && k < 50; k++) {
             const struct tn_tensor_info *o = &list->items[k];
-            require(t->bytes == 0 || o->bytes == 0 || t->offset + t->bytes <= o->offset || o->offset + o->bytes <= t->offset);
+            require(t->bytes == 0 || o->bytes == 0 || t->offset + t->bytes <= o->offset ||
+                    o->offset + o->bytes <= t->offset);
         }
     }
     require(total <= size);
@@ -55,7 +56,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0) return 0;
     struct extended bytes = {data + 1, size - 1};
     struct tn_source source = {
-        .size = bytes.size + (uint64_t)data[0] * 1024, .read = read_extended, .context = &bytes, .name = TN_STR("fuzz"),
+        .size = bytes.size + (uint64_t)data[0] * 1024,
+        .read = read_extended,
+        .context = &bytes,
+        .name = TN_STR("fuzz"),
     };
     tn_alloc_init(&alloc);
     tn_arena_init(&arena, &alloc);

@@ -18,18 +18,47 @@
 enum { TREE_RECORDS = 24, TREE_CONTENTS = 8192 };
 
 static const char *const tree_names[] = {
-    "config.json", "modules.json", "model.safetensors", "model.safetensors.index.json", "model-00001-of-00002.safetensors",
-    "model-00002-of-00002.safetensors", "2_Dense/model.safetensors", "2_Dense/config.json", "onnx/model.onnx",
-    "onnx/model.onnx_data", "m-00001-of-00002.gguf", "m-00002-of-00002.gguf", "openvino/m.xml", "openvino/m.bin",
-    "tokenizer.json", "adapter_config.json", "adapter_model.safetensors", "model_index.json",
-    "unet/diffusion_pytorch_model.safetensors", "unet/diffusion_pytorch_model.fp16.safetensors", "pytorch_model.bin",
-    "genai_config.json", "README.md", "model.fp16.safetensors", "snapshots/aa/model.safetensors", "snapshots/aa/config.json",
-    "snapshots/bb/config.json", "refs/main", "blobs/1", "a/b/c/d.json", ".hidden/x", "weights.npz",
+    "config.json",
+    "modules.json",
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "model-00001-of-00002.safetensors",
+    "model-00002-of-00002.safetensors",
+    "2_Dense/model.safetensors",
+    "2_Dense/config.json",
+    "onnx/model.onnx",
+    "onnx/model.onnx_data",
+    "m-00001-of-00002.gguf",
+    "m-00002-of-00002.gguf",
+    "openvino/m.xml",
+    "openvino/m.bin",
+    "tokenizer.json",
+    "adapter_config.json",
+    "adapter_model.safetensors",
+    "model_index.json",
+    "unet/diffusion_pytorch_model.safetensors",
+    "unet/diffusion_pytorch_model.fp16.safetensors",
+    "pytorch_model.bin",
+    "genai_config.json",
+    "README.md",
+    "model.fp16.safetensors",
+    "snapshots/aa/model.safetensors",
+    "snapshots/aa/config.json",
+    "snapshots/bb/config.json",
+    "refs/main",
+    "blobs/1",
+    "a/b/c/d.json",
+    ".hidden/x",
+    "weights.npz",
 };
 static const char *const tree_targets[] = {
-    "config.json", "model.safetensors", "../../blobs/1", "blobs/1", "..", ".", "/etc/passwd", "/dev/null", "absent", "a/b",
+    "config.json", "model.safetensors", "../../blobs/1", "blobs/1", "..",
+    ".",           "/etc/passwd",       "/dev/null",     "absent",  "a/b",
 };
-enum { TREE_NAMES = sizeof(tree_names) / sizeof(tree_names[0]), TREE_TARGETS = sizeof(tree_targets) / sizeof(tree_targets[0]) };
+enum {
+    TREE_NAMES = sizeof(tree_names) / sizeof(tree_names[0]),
+    TREE_TARGETS = sizeof(tree_targets) / sizeof(tree_targets[0])
+};
 
 static inline void tree_remove(const char *path)
 {

@@ -51,7 +51,8 @@ TEST(texts_are_cut_at_characters)
         CHECK(strlen(out) < cap);
         for (size_t i = 0; out[i];) {
             size_t n = 1;
-            if ((unsigned char)out[i] >= 0x80) n = (unsigned char)out[i] >= 0xF0 ? 4 : (unsigned char)out[i] >= 0xE0 ? 3 : 2;
+            if ((unsigned char)out[i] >= 0x80)
+                n = (unsigned char)out[i] >= 0xF0 ? 4 : (unsigned char)out[i] >= 0xE0 ? 3 : 2;
             for (size_t k = 1; k < n; k++) CHECK(((unsigned char)out[i + k] & 0xC0) == 0x80);
             i += n;
         }
@@ -65,7 +66,8 @@ TEST(lists_are_bounded_and_count_the_rest)
     struct tn_findings list, other;
     tn_findings_init(&list, &alloc, 3);
     for (int i = 0; i < 5; i++) {
-        struct tn_finding *f = tn_findings_add(&list, i % 2 ? TN_BLOCKER : TN_NOTE, TN_ARTIFACT_MALFORMED, TN_PHASE_PACKAGE, "number %d", i);
+        struct tn_finding *f = tn_findings_add(&list, i % 2 ? TN_BLOCKER : TN_NOTE, TN_ARTIFACT_MALFORMED,
+                                               TN_PHASE_PACKAGE, "number %d", i);
         CHECK((f != NULL) == (i < 3));
         tn_at_file(f, TN_STR("x"));
         tn_found(f, "%d", i);
@@ -141,7 +143,7 @@ TEST(error_as_json)
     CHECK_INT(tn_alloc_current(&alloc), 0);
 }
 
-/* ---- writer -------------------------------------------------------------------------------------------------------------- */
+/* ---- writer ------------------------------------------------------------------------------------------------------ */
 
 TEST(writer_nests_and_escapes)
 {
@@ -167,8 +169,10 @@ TEST(writer_nests_and_escapes)
     tn_jw_raw(&w, TN_STR("[1]"));
     tn_jw_end_array(&w);
     tn_jw_end_object(&w);
-    CHECK_STR(text.data, "{\"q\\\"\\\\\\n\":\"a\\u0001\\u007f\xEF\xBF\xBD\xC3\xA9\",\"list\":[18446744073709551615,-9223372036854775808,"
-                         "0.1,0.5,null,true,null,{},[],[1]]}");
+    CHECK_STR(
+        text.data,
+        "{\"q\\\"\\\\\\n\":\"a\\u0001\\u007f\xEF\xBF\xBD\xC3\xA9\",\"list\":[18446744073709551615,-9223372036854775808,"
+        "0.1,0.5,null,true,null,{},[],[1]]}");
     tn_buf_release(&text);
 }
 
@@ -236,7 +240,7 @@ TEST(writer_and_reader_agree)
     }
 }
 
-/* ---- context --------------------------------------------------------------------------------------------------------------- */
+/* ---- context ----------------------------------------------------------------------------------------------------- */
 
 static char logged[256];
 

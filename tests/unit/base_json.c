@@ -50,9 +50,31 @@ static struct tn_json at(const char *pointer)
 TEST(documents_that_hold)
 {
     static const char *const texts[] = {
-        "null", "true", "false", "0", "-0", "-1.5e+3", "1E9", "\"\"", "[]", "{}", " [ ] ", "\t{\r\n}\n", "[1,2]", "{\"a\":1}",
-        "[[[]]]", "{\"\":{\"\":[]}}", "\"\\u0041\\n\\\"\\\\\\/\\b\\f\\r\\t\"", "\"\\uD83D\\uDE00\"", "\"\xF0\x9F\x98\x80\"", "\"\x7F\"",
-        "123456789012345678901234567890", "1e-400", "0.1", "{\"a\":{\"a\":1},\"b\":{\"a\":1}}", "[1e5,1E-5,-0.0]",
+        "null",
+        "true",
+        "false",
+        "0",
+        "-0",
+        "-1.5e+3",
+        "1E9",
+        "\"\"",
+        "[]",
+        "{}",
+        " [ ] ",
+        "\t{\r\n}\n",
+        "[1,2]",
+        "{\"a\":1}",
+        "[[[]]]",
+        "{\"\":{\"\":[]}}",
+        "\"\\u0041\\n\\\"\\\\\\/\\b\\f\\r\\t\"",
+        "\"\\uD83D\\uDE00\"",
+        "\"\xF0\x9F\x98\x80\"",
+        "\"\x7F\"",
+        "123456789012345678901234567890",
+        "1e-400",
+        "0.1",
+        "{\"a\":{\"a\":1},\"b\":{\"a\":1}}",
+        "[1e5,1E-5,-0.0]",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (parse(texts[i]) != TN_OK) test_fail(__FILE__, __LINE__, "%s: %s", texts[i], err->primary.message);
@@ -67,29 +89,59 @@ TEST(documents_that_do_not)
         int offset;
         const char *message;
     } cases[] = {
-        {"", 0, "value is missing"},        {"  ", 2, "value is missing"},        {"nul", 0, "unknown word"},
-        {"truex", 4, "text after"},         {"[1,]", 3, "unknown word"},          {"[1 2]", 3, "not separated"},
-        {"[", 1, "value is missing"},       {"[1", 2, "not separated"},           {"{\"a\"}", 4, "without a colon"},
-        {"{\"a\":}", 5, "unknown word"},    {"{a:1}", 1, "key is missing"},       {"{\"a\":1,}", 7, "key is missing"},
-        {"{1:2}", 1, "key is missing"},     {"[1]]", 3, "text after"},            {"{\"a\":1]", 6, "not separated"},
-        {"01", 0, "leading zero"},          {"-", 1, "without digits"},           {"1.", 2, "ends in a point"},
-        {".5", 0, "unknown word"},          {"1e", 2, "exponent without"},        {"1e+", 3, "exponent without"},
-        {"+1", 0, "unknown word"},          {"NaN", 0, "unknown word"},           {"-Infinity", 1, "without digits"},
-        {"\"a", 2, "does not end"},         {"\"a\\", 3, "does not end"},         {"\"\\x\"", 1, "bad escape"},
-        {"\"\\u12G4\"", 1, "bad escape"},   {"\"\\uD800\"", 1, "bad escape"},     {"\"\\uDC00\"", 1, "bad escape"},
-        {"\"\\uD800\\u0041\"", 1, "bad escape"}, {"\"\\u00\"", 1, "bad escape"},  {"\"a\nb\"", 2, "control character"},
-        {"\"a\tb\"", 2, "control character"}, {"\"\xFF\"", 1, "invalid UTF-8"},   {"\"\xC0\x80\"", 1, "invalid UTF-8"},
-        {"\"\xED\xA0\x80\"", 1, "invalid UTF-8"}, {"\"\xF4\x90\x80\x80\"", 1, "invalid UTF-8"}, {"\"\xE2\x82\"", 1, "invalid UTF-8"},
-        {"\"\xE2", 1, "invalid UTF-8"},     {"\xEF\xBB\xBF{}", 0, "unknown word"}, {"'a'", 0, "unknown word"},
-        {"[1]//x", 3, "text after"},        {"{\"a\":1 \"b\":2}", 7, "not separated"}, {"\"abcdefgh\x01ijkl\"", 9, "control character"},
+        {"", 0, "value is missing"},
+        {"  ", 2, "value is missing"},
+        {"nul", 0, "unknown word"},
+        {"truex", 4, "text after"},
+        {"[1,]", 3, "unknown word"},
+        {"[1 2]", 3, "not separated"},
+        {"[", 1, "value is missing"},
+        {"[1", 2, "not separated"},
+        {"{\"a\"}", 4, "without a colon"},
+        {"{\"a\":}", 5, "unknown word"},
+        {"{a:1}", 1, "key is missing"},
+        {"{\"a\":1,}", 7, "key is missing"},
+        {"{1:2}", 1, "key is missing"},
+        {"[1]]", 3, "text after"},
+        {"{\"a\":1]", 6, "not separated"},
+        {"01", 0, "leading zero"},
+        {"-", 1, "without digits"},
+        {"1.", 2, "ends in a point"},
+        {".5", 0, "unknown word"},
+        {"1e", 2, "exponent without"},
+        {"1e+", 3, "exponent without"},
+        {"+1", 0, "unknown word"},
+        {"NaN", 0, "unknown word"},
+        {"-Infinity", 1, "without digits"},
+        {"\"a", 2, "does not end"},
+        {"\"a\\", 3, "does not end"},
+        {"\"\\x\"", 1, "bad escape"},
+        {"\"\\u12G4\"", 1, "bad escape"},
+        {"\"\\uD800\"", 1, "bad escape"},
+        {"\"\\uDC00\"", 1, "bad escape"},
+        {"\"\\uD800\\u0041\"", 1, "bad escape"},
+        {"\"\\u00\"", 1, "bad escape"},
+        {"\"a\nb\"", 2, "control character"},
+        {"\"a\tb\"", 2, "control character"},
+        {"\"\xFF\"", 1, "invalid UTF-8"},
+        {"\"\xC0\x80\"", 1, "invalid UTF-8"},
+        {"\"\xED\xA0\x80\"", 1, "invalid UTF-8"},
+        {"\"\xF4\x90\x80\x80\"", 1, "invalid UTF-8"},
+        {"\"\xE2\x82\"", 1, "invalid UTF-8"},
+        {"\"\xE2", 1, "invalid UTF-8"},
+        {"\xEF\xBB\xBF{}", 0, "unknown word"},
+        {"'a'", 0, "unknown word"},
+        {"[1]//x", 3, "text after"},
+        {"{\"a\":1 \"b\":2}", 7, "not separated"},
+        {"\"abcdefgh\x01ijkl\"", 9, "control character"},
         {"\"abcdefgh\xFFijklmnop\"", 9, "invalid UTF-8"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         enum tn_status status = parse(cases[i].text);
         if (status != TN_ARTIFACT_MALFORMED || err->primary.offset != cases[i].offset ||
             !strstr(err->primary.message, cases[i].message) || strcmp(err->primary.file, "d.json") != 0) {
-            test_fail(__FILE__, __LINE__, "%s: %s \"%s\" at %lld", cases[i].text, tn_status_name(status), err->primary.message,
-                      (long long)err->primary.offset);
+            test_fail(__FILE__, __LINE__, "%s: %s \"%s\" at %lld", cases[i].text, tn_status_name(status),
+                      err->primary.message, (long long)err->primary.offset);
         }
         end();
     }
@@ -172,7 +224,8 @@ TEST(duplicate_keys)
     char text[4096];
     for (int twin = 1; twin < 40; twin++) {
         size_t n = (size_t)sprintf(text, "{");
-        for (int i = 0; i < 40; i++) n += (size_t)sprintf(text + n, "%s\"key-%d\":[{}]", i ? "," : "", i == twin ? i / 2 : i);
+        for (int i = 0; i < 40; i++)
+            n += (size_t)sprintf(text + n, "%s\"key-%d\":[{}]", i ? "," : "", i == twin ? i / 2 : i);
         strcpy(text + n, "}");
         CHECK_INT(parse(text), TN_ARTIFACT_MALFORMED);
         char pointer[32];
@@ -349,7 +402,8 @@ TEST(navigation)
     size_t n = 0;
     for (struct tn_json v = tn_json_first(a); tn_json_present(v); v = tn_json_next(v)) n++;
     CHECK_INT(n, 3);
-    CHECK(tn_json_present(tn_json_at(a, 2)) && !tn_json_present(tn_json_at(a, 3)) && !tn_json_present(tn_json_at(root, 0)));
+    CHECK(tn_json_present(tn_json_at(a, 2)) && !tn_json_present(tn_json_at(a, 3)) &&
+          !tn_json_present(tn_json_at(root, 0)));
     CHECK(!tn_json_present(tn_json_next(root)) && !tn_json_present(tn_json_first(at("/a/2"))));
     struct tn_finding f = {0};
     tn_at_json(&f, at("/a/1/b"));
@@ -368,8 +422,10 @@ TEST(absent_values_answer_nothing)
     int64_t i = 1;
     uint64_t u = 1;
     struct tn_str s = TN_STR("x");
-    CHECK(!tn_json_bool(none, &b) && !tn_json_f64(none, &f) && !tn_json_i64(none, &i) && !tn_json_u64(none, &u) && !tn_json_str(none, &s));
-    CHECK(!tn_json_present(tn_json_get(none, "a")) && !tn_json_present(tn_json_first(none)) && !tn_json_present(tn_json_next(none)));
+    CHECK(!tn_json_bool(none, &b) && !tn_json_f64(none, &f) && !tn_json_i64(none, &i) && !tn_json_u64(none, &u) &&
+          !tn_json_str(none, &s));
+    CHECK(!tn_json_present(tn_json_get(none, "a")) && !tn_json_present(tn_json_first(none)) &&
+          !tn_json_present(tn_json_next(none)));
     CHECK_INT(tn_json_count(none), 0);
     CHECK_INT(tn_json_key(none).n, 0);
     CHECK_INT(tn_json_text(none).n, 0);
@@ -396,7 +452,8 @@ TEST(text_that_is_taken)
     CHECK(tn_json_str(at("/0"), &s) && s.s == text + 2);
     end();
     text = tn_strndup(&alloc, "[", 1);
-    CHECK_INT(tn_json_parse_take(&doc, &alloc, &limits, TN_STR("t"), (struct tn_str){text, 1}, err), TN_ARTIFACT_MALFORMED);
+    CHECK_INT(tn_json_parse_take(&doc, &alloc, &limits, TN_STR("t"), (struct tn_str){text, 1}, err),
+              TN_ARTIFACT_MALFORMED);
     CHECK(doc.alloc == NULL);
     CHECK_INT(tn_alloc_current(&alloc), 0);
 }

@@ -259,7 +259,8 @@ TEST(numbers_survive_printing)
 TEST(numbers_under_a_comma_locale)
 {
     char text[40];
-    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "fr_FR.UTF-8")) test_skip("no locale with a decimal comma is installed");
+    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "fr_FR.UTF-8"))
+        test_skip("no locale with a decimal comma is installed");
     tn_format_f64(text, -1.25e-7);
     CHECK_STR(text, "-1.25e-07");
     tn_format_f32(text, 0.5f);

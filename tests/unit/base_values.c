@@ -41,7 +41,8 @@ TEST(utf8_round_trip)
         bool surrogate = c >= 0xD800 && c < 0xE000;
         size_t used = tn_utf8_decode(bytes, n, &found);
         if (surrogate ? used != 0 : used != n || found != c) test_fail(__FILE__, __LINE__, "U+%04X", (unsigned)c);
-        if (!surrogate && n > 1 && tn_utf8_decode(bytes, n - 1, &found) != 0) test_fail(__FILE__, __LINE__, "cut U+%04X", (unsigned)c);
+        if (!surrogate && n > 1 && tn_utf8_decode(bytes, n - 1, &found) != 0)
+            test_fail(__FILE__, __LINE__, "cut U+%04X", (unsigned)c);
     }
 }
 
@@ -142,7 +143,7 @@ TEST(every_status_has_a_name_and_an_exit_code)
     CHECK_INT(tn_status_exit_code(TN_CANCELLED), 130);
 }
 
-/* ---- sources and cursor ------------------------------------------------------------------------------------------------ */
+/* ---- sources and cursor ------------------------------------------------------------------------------------------ */
 
 static struct tn_error *err;
 

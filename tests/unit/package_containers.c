@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "package_util.h"
 
-/* ---- bytes of containers, written by hand from their formats -------------------------------------------------------------- */
+/* ---- bytes of containers, written by hand from their formats ----------------------------------------------------- */
 
 struct bytes {
     unsigned char data[4096];
@@ -106,10 +106,12 @@ static void put_zip(const char *name, const char *entry)
     put_bytes(name, b.data, b.n + 8);
 }
 
-static const struct tn_variant *only(const struct tn_inventory *inv, const char *id, const char *container, const char *what, int line)
+static const struct tn_variant *only(const struct tn_inventory *inv, const char *id, const char *container,
+                                     const char *what, int line)
 {
     const struct tn_variant *v = variant_of(inv, id);
-    if (inv->variant_count != 1 || !v || !tn_str_is(v->container, container) || v->executable || !strstr(v->what.s, what)) {
+    if (inv->variant_count != 1 || !v || !tn_str_is(v->container, container) || v->executable ||
+        !strstr(v->what.s, what)) {
         test_fail(__FILE__, line, "%u variants, first %s \"%s\"", inv->variant_count,
                   inv->variant_count ? inv->variants[0].id.s : "-", inv->variant_count ? inv->variants[0].what.s : "-");
     }
@@ -117,7 +119,7 @@ static const struct tn_variant *only(const struct tn_inventory *inv, const char 
 }
 #define ONLY(inv, id, container, what) only(inv, id, container, what, __LINE__)
 
-/* ---- recognised, not executable, not broken ---------------------------------------------------------------------------------- */
+/* ---- recognised, not executable, not broken ---------------------------------------------------------------------- */
 
 TEST(gguf)
 {
@@ -207,7 +209,8 @@ TEST(cut_onnx)
         struct tn_inventory *inv = open_package(in_folder("m.onnx"));
         REQUIRE(inv);
         bool before_opset = n + 4 == model.n; /* the graph is whole, only the operator set is missing */
-        if (inv->variant_count != before_opset) test_fail(__FILE__, __LINE__, "%zu of %zu bytes: %u variants", n, model.n, inv->variant_count);
+        if (inv->variant_count != before_opset)
+            test_fail(__FILE__, __LINE__, "%zu of %zu bytes: %u variants", n, model.n, inv->variant_count);
         if (!before_opset) EXPECT(inv, TN_ARTIFACT_MALFORMED, "not what the file's name says", "m.onnx");
         close_package(inv);
     }
@@ -263,10 +266,14 @@ TEST(containers_that_are_named_only)
         const char *bytes;
         size_t n;
     } cases[] = {
-        {"tf_model.h5", "hdf5", "\x89HDF\r\n\x1a\n1234", 12},        {"a.npy", "npy", "\x93NUMPY\x01\0", 8},
-        {"m.tflite", "tflite", "\x1c\0\0\0TFL3\0\0\0\0", 12},        {"trees.txt", "lightgbm_text", "tree\nversion=v4\n", 16},
-        {"x.json", "xgboost_json", "{\"learner\":{\"a\":1}}", 19},   {"saved_model.pb", "tf_saved_model", "\x08\x01\x12\x02\x0a\0", 6},
-        {"flax_model.msgpack", "flax_msgpack", "\x81\xa1x\x01", 4}, {"old.bin", "ggml_legacy", "tjgg\x03\0\0\0", 8},
+        {"tf_model.h5", "hdf5", "\x89HDF\r\n\x1a\n1234", 12},
+        {"a.npy", "npy", "\x93NUMPY\x01\0", 8},
+        {"m.tflite", "tflite", "\x1c\0\0\0TFL3\0\0\0\0", 12},
+        {"trees.txt", "lightgbm_text", "tree\nversion=v4\n", 16},
+        {"x.json", "xgboost_json", "{\"learner\":{\"a\":1}}", 19},
+        {"saved_model.pb", "tf_saved_model", "\x08\x01\x12\x02\x0a\0", 6},
+        {"flax_model.msgpack", "flax_msgpack", "\x81\xa1x\x01", 4},
+        {"old.bin", "ggml_legacy", "tjgg\x03\0\0\0", 8},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         put_bytes(cases[i].file, cases[i].bytes, cases[i].n);
@@ -372,7 +379,7 @@ TEST(modules_that_leave_the_package)
     close_package(inv);
 }
 
-/* ---- choice ---------------------------------------------------------------------------------------------------------------- */
+/* ---- choice ------------------------------------------------------------------------------------------------------ */
 
 /* What a popular repository looks like: one executable container among five recognised ones. */
 TEST(the_only_executable_variant_is_taken)
@@ -452,7 +459,9 @@ TEST(findings_of_one_variant)
 TEST(a_broken_part_concerns_every_variant)
 {
     struct tn_findings found;
-    put_text("modules.json", "[{\"type\":\"T\",\"path\":\"\"},{\"type\":\"D\",\"path\":\"2_Dense\"},{\"type\":\"E\",\"path\":\"3_Dense\"}]");
+    put_text(
+        "modules.json",
+        "[{\"type\":\"T\",\"path\":\"\"},{\"type\":\"D\",\"path\":\"2_Dense\"},{\"type\":\"E\",\"path\":\"3_Dense\"}]");
     put_tensor("model.safetensors", "a");
     put_tensor("2_Dense/model.safetensors", "linear.weight");
     REQUIRE(truncate(in_folder("2_Dense/model.safetensors"), 70) == 0);
@@ -480,7 +489,8 @@ TEST(stand_ins_for_other_files)
     REQUIRE(inv);
     CHECK_INT(inv->findings.blockers, 2);
     CHECK_INT(inv->findings.count, 3);
-    CHECK_CONTAINS(EXPECT(inv, TN_ARTIFACT_MISSING, "only something in its place", "tokenizer.json")->found, "466247 bytes");
+    CHECK_CONTAINS(EXPECT(inv, TN_ARTIFACT_MISSING, "only something in its place", "tokenizer.json")->found,
+                   "466247 bytes");
     CHECK_CONTAINS(EXPECT(inv, TN_ARTIFACT_MISSING, "only something in its place", "config.json")->found, "web page");
     close_package(inv);
 }

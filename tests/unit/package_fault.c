@@ -1,4 +1,4 @@
-/* Allocation-failure sweep over opening and using packages: the right code, nothing left, the same answer afterwards. */
+/* Allocation-failure sweep over opening and using packages: right code, nothing left, the same answer afterwards. */
 #define _GNU_SOURCE
 #include "package_util.h"
 
@@ -26,7 +26,8 @@ static bool open_with_fault(const char *path, uint64_t n, bool after, const stru
         CHECK(!inv);
     } else {
         CHECK_INT(status, TN_OK);
-        CHECK(inv && tn_digest_eq(&inv->manifest, manifest) && inv->findings.count == findings && !inv->findings.dropped);
+        CHECK(inv && tn_digest_eq(&inv->manifest, manifest) && inv->findings.count == findings &&
+              !inv->findings.dropped);
     }
     close_package(inv);
     return hit;
@@ -62,7 +63,9 @@ TEST(sweep_shards_and_parts)
 TEST(sweep_a_package_of_faults)
 {
     put_text("config.json", "{\"model_type\":");
-    put_text("modules.json", "[{\"type\":\"T\",\"path\":\"\"},{\"type\":\"D\",\"path\":\"../x\"},{\"type\":\"D\",\"path\":\"2_Dense\"}]");
+    put_text(
+        "modules.json",
+        "[{\"type\":\"T\",\"path\":\"\"},{\"type\":\"D\",\"path\":\"../x\"},{\"type\":\"D\",\"path\":\"2_Dense\"}]");
     put_text("model_index.json", "{\"_class_name\":\"P\",\"unet\":[\"a\",\"b\"]}");
     put_text("adapter_config.json", "{\"peft_type\":\"LORA\"}");
     put_tensor("unet/m.safetensors", "a");
@@ -71,7 +74,8 @@ TEST(sweep_a_package_of_faults)
     put_text("cut.safetensors", "short");
     put_tensor("model-00001-of-00002.safetensors", "a");
     put_tensor("model-00002-of-00002.safetensors", "a");
-    put_text("model.safetensors.index.json", "{\"weight_map\":{\"b\":\"model-00001-of-00002.safetensors\",\"c\":\"gone\",\"d\":\"/x\"}}");
+    put_text("model.safetensors.index.json",
+             "{\"weight_map\":{\"b\":\"model-00001-of-00002.safetensors\",\"c\":\"gone\",\"d\":\"/x\"}}");
     put_bytes("m.gguf", "GGUF\003\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24);
     put_bytes("m.onnx", "\x08\x09\x3a\x02\x0a\x00", 6);
     put_text("m.xml", "<net version=\"11\">");

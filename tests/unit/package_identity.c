@@ -10,8 +10,11 @@ static void put_package(const char *folder)
     char name[256];
     static const struct {
         const char *path, *text;
-    } files[] = {{"config.json", "{\"model_type\":\"x\"}"}, {"tokenizer.json", "{\"version\":\"1.0\"}"},
-                 {"vocab.txt", "a\nb\n"}, {"README.md", "hello"}, {"model.py", "x = 1"}};
+    } files[] = {{"config.json", "{\"model_type\":\"x\"}"},
+                 {"tokenizer.json", "{\"version\":\"1.0\"}"},
+                 {"vocab.txt", "a\nb\n"},
+                 {"README.md", "hello"},
+                 {"model.py", "x = 1"}};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         snprintf(name, sizeof(name), "%s/%s", folder, files[i].path);
         put_text(name, files[i].text);
@@ -67,10 +70,14 @@ TEST(identities_know_what_changes_answers)
         const char *path, *text;
         bool manifest, closure;
     } edits[] = {
-        {"p/config.json", "{\"model_type\":\"y\"}", true, true}, {"p/vocab.txt", "a\nc\n", true, true},
-        {"p/model.py", "x = 2", true, true},                     {"p/extra.json", "{}", true, true},
-        {"p/README.md", "other", false, false},                  {"p/LICENSE", "free", false, false},
-        {"p/.gitattributes", "x", false, false},                 {"p/a.tmp", "x", false, false},
+        {"p/config.json", "{\"model_type\":\"y\"}", true, true},
+        {"p/vocab.txt", "a\nc\n", true, true},
+        {"p/model.py", "x = 2", true, true},
+        {"p/extra.json", "{}", true, true},
+        {"p/README.md", "other", false, false},
+        {"p/LICENSE", "free", false, false},
+        {"p/.gitattributes", "x", false, false},
+        {"p/a.tmp", "x", false, false},
     };
     for (size_t i = 0; i < sizeof(edits) / sizeof(edits[0]); i++) {
         put_package("p");

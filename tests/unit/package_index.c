@@ -22,7 +22,8 @@ static void two_shards(void)
 TEST(agreement)
 {
     two_shards();
-    struct tn_inventory *inv = open_with_index("{\"metadata\":{\"total_size\":32},\"weight_map\":{\"a\":\"" SHARD1 "\",\"b\":\"" SHARD2 "\"}}");
+    struct tn_inventory *inv = open_with_index("{\"metadata\":{\"total_size\":32},\"weight_map\":{\"a\":\"" SHARD1
+                                               "\",\"b\":\"" SHARD2 "\"}}");
     REQUIRE(inv);
     EXPECT_CLEAN(inv);
     const struct tn_variant *v = variant_of(inv, "safetensors");
@@ -63,8 +64,8 @@ TEST(tensor_in_no_shard)
 TEST(shard_missing)
 {
     put_tensor(SHARD1, "a");
-    struct tn_inventory *inv =
-        open_with_index("{\"weight_map\":{\"a\":\"" SHARD1 "\",\"b\":\"" SHARD2 "\",\"c\":\"" SHARD2 "\",\"d\":\"other.safetensors\"}}");
+    struct tn_inventory *inv = open_with_index("{\"weight_map\":{\"a\":\"" SHARD1 "\",\"b\":\"" SHARD2
+                                               "\",\"c\":\"" SHARD2 "\",\"d\":\"other.safetensors\"}}");
     REQUIRE(inv);
     CHECK_INT(inv->findings.count, 2);
     const struct tn_finding *f = EXPECT(inv, TN_ARTIFACT_MISSING, "shard that the index names is missing", INDEX);
@@ -89,7 +90,8 @@ TEST(tensor_not_in_the_index)
 {
     two_shards();
     put_safetensors(SHARD2,
-                    "{\"b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"extra\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}",
+                    "{\"b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"extra\":{\"dtype\":\"U8\","
+                    "\"shape\":[1],\"data_offsets\":[1,2]}}",
                     2);
     struct tn_inventory *inv = open_with_index("{\"weight_map\":{\"a\":\"" SHARD1 "\",\"b\":\"" SHARD2 "\"}}");
     REQUIRE(inv);
@@ -105,8 +107,7 @@ TEST(shard_that_the_index_forgot)
     put_tensor("model-00001-of-00003.safetensors", "a");
     put_tensor("model-00002-of-00003.safetensors", "b");
     put_tensor("model-00003-of-00003.safetensors", "c");
-    struct tn_inventory *inv = open_with_index(
-        "{\"weight_map\":{\"b\":\"model-00002-of-00003.safetensors\"}}");
+    struct tn_inventory *inv = open_with_index("{\"weight_map\":{\"b\":\"model-00002-of-00003.safetensors\"}}");
     REQUIRE(inv);
     CHECK_INT(inv->findings.count, 2);
     EXPECT(inv, TN_UNEXPECTED_TENSOR, "shard that the index does not name", "model-00001-of-00003.safetensors");
@@ -131,7 +132,8 @@ TEST(same_tensor_in_two_shards)
 TEST(total_size_is_a_warning)
 {
     two_shards();
-    struct tn_inventory *inv = open_with_index("{\"metadata\":{\"total_size\":33},\"weight_map\":{\"a\":\"" SHARD1 "\",\"b\":\"" SHARD2 "\"}}");
+    struct tn_inventory *inv = open_with_index("{\"metadata\":{\"total_size\":33},\"weight_map\":{\"a\":\"" SHARD1
+                                               "\",\"b\":\"" SHARD2 "\"}}");
     REQUIRE(inv);
     CHECK_INT(inv->findings.count, 1);
     CHECK_INT(inv->findings.blockers, 0);
@@ -143,7 +145,8 @@ TEST(total_size_is_a_warning)
 
 TEST(index_names_leave_the_package)
 {
-    static const char *const names[] = {"../x.safetensors", "/etc/x.safetensors", "a/../../x", "a\\\\b", "x\\u0000y.safetensors"};
+    static const char *const names[] = {"../x.safetensors", "/etc/x.safetensors", "a/../../x", "a\\\\b",
+                                        "x\\u0000y.safetensors"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char index[512];
         put_tensor(SHARD1, "a");
@@ -231,7 +234,8 @@ TEST(a_large_index_takes_no_quadratic_time)
     header[h++] = '{';
     x += (size_t)sprintf(index, "{\"weight_map\":{");
     for (int i = 0; i < TENSORS; i++) {
-        h += (size_t)sprintf(header + h, "%s\"t.%d\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[%d,%d]}", i ? "," : "", i, i, i + 1);
+        h += (size_t)sprintf(header + h, "%s\"t.%d\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[%d,%d]}",
+                             i ? "," : "", i, i, i + 1);
         x += (size_t)sprintf(index + x, "%s\"t.%d\":\"gone-%d.safetensors\"", i ? "," : "", i, i % 2000);
     }
     strcpy(header + h, "}");

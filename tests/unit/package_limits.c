@@ -105,11 +105,15 @@ static void put_big_shard(int shard, char *header, char *index, size_t *index_le
     header[n++] = '{';
     snprintf(name, sizeof(name), "model-%05d-of-%05d.safetensors", shard + 1, SHARDS);
     for (int i = 0; i < TENSORS; i++, at += bytes) {
-        n += (size_t)sprintf(header + n, "%s\"model.layers.%d.mlp.experts.%d.down_proj.weight\":{\"dtype\":\"BF16\",\"shape\":[%llu,%llu],"
-                                         "\"data_offsets\":[%llu,%llu]}", i ? "," : "", shard, i, (unsigned long long)rows,
-                             (unsigned long long)columns, (unsigned long long)at, (unsigned long long)(at + bytes));
-        *index_length += (size_t)sprintf(index + *index_length, "%s\"model.layers.%d.mlp.experts.%d.down_proj.weight\":\"%s\"",
-                                         shard + i ? "," : "", shard, i, name);
+        n += (size_t)sprintf(
+            header + n,
+            "%s\"model.layers.%d.mlp.experts.%d.down_proj.weight\":{\"dtype\":\"BF16\",\"shape\":[%llu,%llu],"
+            "\"data_offsets\":[%llu,%llu]}",
+            i ? "," : "", shard, i, (unsigned long long)rows, (unsigned long long)columns, (unsigned long long)at,
+            (unsigned long long)(at + bytes));
+        *index_length +=
+            (size_t)sprintf(index + *index_length, "%s\"model.layers.%d.mlp.experts.%d.down_proj.weight\":\"%s\"",
+                            shard + i ? "," : "", shard, i, name);
     }
     strcpy(header + n, "}");
     put_safetensors(name, header, at);

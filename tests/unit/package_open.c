@@ -73,8 +73,9 @@ TEST(first_module_in_a_folder_is_the_choice)
 
 TEST(every_committed_package_opens_clean)
 {
-    static const char *const packages[] = {"bert_bf16", "bert_f16", "bert_dense_tanh", "bert_layernorm", "bert_vocab_txt_cased",
-                                           "distilbert_cls", "bert_pool_all_list", "bert_truncate_dim", "bert_position_ids"};
+    static const char *const packages[] = {
+        "bert_bf16",      "bert_f16",           "bert_dense_tanh",   "bert_layernorm",   "bert_vocab_txt_cased",
+        "distilbert_cls", "bert_pool_all_list", "bert_truncate_dim", "bert_position_ids"};
     for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
         char path[256];
         snprintf(path, sizeof(path), "golden/packages/%s", packages[i]);
@@ -126,7 +127,8 @@ TEST(a_shard_alone_says_that_others_are_missing)
     put_tensor("model-00002-of-00003.safetensors", "a");
     struct tn_inventory *inv = open_package(in_folder("model-00002-of-00003.safetensors"));
     REQUIRE(inv);
-    const struct tn_finding *f = EXPECT(inv, TN_ARTIFACT_MISSING, "shards are missing", "model-00002-of-00003.safetensors");
+    const struct tn_finding *f =
+        EXPECT(inv, TN_ARTIFACT_MISSING, "shards are missing", "model-00002-of-00003.safetensors");
     CHECK_CONTAINS(f->found, "1 of 3");
     CHECK_CONTAINS(f->found, "number 1");
     CHECK_CONTAINS(f->remedy, "open the folder");
@@ -186,17 +188,20 @@ TEST(references_stay_inside)
         const char *folder, *name, *path; /* NULL: refused */
         size_t n;
     } cases[] = {
-        {"", "a.bin", "a.bin", 5},      {"x", "a.bin", "x/a.bin", 5},   {"x", "./y//a", "x/y/a", 6}, {"x", "", "x", 0},
-        {"x", "y/", "x/y", 2},          {"", "..", NULL, 2},            {"x", "../a", NULL, 4},      {"x", "a/../../x", NULL, 9},
-        {"x", "a/../b", NULL, 6},       {"", "/etc/passwd", NULL, 11},  {"", "a\\b", NULL, 3},      {"", "a\0b", NULL, 3},
-        {"", "..a/b..", "..a/b..", 7},  {"", "...", "...", 3},
+        {"", "a.bin", "a.bin", 5},     {"x", "a.bin", "x/a.bin", 5},
+        {"x", "./y//a", "x/y/a", 6},   {"x", "", "x", 0},
+        {"x", "y/", "x/y", 2},         {"", "..", NULL, 2},
+        {"x", "../a", NULL, 4},        {"x", "a/../../x", NULL, 9},
+        {"x", "a/../b", NULL, 6},      {"", "/etc/passwd", NULL, 11},
+        {"", "a\\b", NULL, 3},         {"", "a\0b", NULL, 3},
+        {"", "..a/b..", "..a/b..", 7}, {"", "...", "...", 3},
     };
     struct tn_arena arena;
     tn_arena_init(&arena, &alloc);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct tn_str out;
-        enum tn_status status =
-            tn_package_reference(&arena, tn_str_of(cases[i].folder), (struct tn_str){cases[i].name, cases[i].n}, &out, err);
+        enum tn_status status = tn_package_reference(&arena, tn_str_of(cases[i].folder),
+                                                     (struct tn_str){cases[i].name, cases[i].n}, &out, err);
         CHECK_INT(status, cases[i].path ? TN_OK : TN_PATH_ESCAPE);
         if (status == TN_OK && cases[i].path) CHECK_STR(out.s, cases[i].path);
     }

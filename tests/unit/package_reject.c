@@ -1,6 +1,6 @@
 /*
- * Replays tests/reject/json, safetensors and package: files that must be refused, or were once misread. The name carries
- * the verdict, "CODE--what.ext": the code of the failure, of the first blocker, or "ok".
+ * Replays tests/reject/json, safetensors and package: files that must be refused, or were once misread. The name
+ * carries the verdict, "CODE--what.ext": the code of the failure, of the first blocker, or "ok".
  */
 #define _GNU_SOURCE
 #include "package_util.h"
@@ -11,7 +11,8 @@ static void verdict(const char *name, enum tn_status status)
 {
     const char *code = tn_status_name(status);
     size_t n = strlen(code);
-    if (strncmp(name, code, n) != 0 || strncmp(name + n, "--", 2) != 0) test_fail(__FILE__, __LINE__, "%s: %s (%s)", name, code, err->primary.message);
+    if (strncmp(name, code, n) != 0 || strncmp(name + n, "--", 2) != 0)
+        test_fail(__FILE__, __LINE__, "%s: %s (%s)", name, code, err->primary.message);
     CHECK_INT(tn_alloc_current(&alloc), 0);
 }
 

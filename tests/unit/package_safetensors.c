@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "package_util.h"
 
-/* ---- headers as text over an in-memory source ------------------------------------------------------------------------ */
+/* ---- headers as text over an in-memory source -------------------------------------------------------------------- */
 
 struct outcome {
     enum tn_status status;
@@ -45,7 +45,8 @@ static void refuse(const char *header, size_t data, enum tn_status code, const c
     struct outcome o;
     read_header(&o, header, data);
     bool right = o.status == code && err->primary.code == code && strstr(err->primary.message, message) &&
-                 strcmp(err->primary.file, "m.safetensors") == 0 && (!tensor || strcmp(err->primary.element, tensor) == 0) &&
+                 strcmp(err->primary.file, "m.safetensors") == 0 &&
+                 (!tensor || strcmp(err->primary.element, tensor) == 0) &&
                  (!found || strstr(err->primary.found, found)) && o.list.count == 0;
     if (!right) {
         test_fail(__FILE__, line, "%s: got %s \"%s\" [%s %s] found \"%s\"", header, tn_status_name(o.status),
@@ -84,9 +85,10 @@ TEST(every_type_is_named_and_measured)
     static const struct {
         const char *spelling;
         unsigned eight; /* bytes of eight elements */
-    } types[] = {{"F64", 64}, {"F32", 32}, {"F16", 16}, {"BF16", 16}, {"F8_E4M3", 8}, {"F8_E5M2", 8}, {"F8_E8M0", 8},
-                 {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F4", 4}, {"C64", 64}, {"I64", 64}, {"I32", 32}, {"I16", 16}, {"I8", 8},
-                 {"U64", 64}, {"U32", 32}, {"U16", 16}, {"U8", 8}, {"BOOL", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}};
+    } types[] = {{"F64", 64},    {"F32", 32},    {"F16", 16},        {"BF16", 16},      {"F8_E4M3", 8}, {"F8_E5M2", 8},
+                 {"F8_E8M0", 8}, {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"F4", 4},         {"C64", 64},    {"I64", 64},
+                 {"I32", 32},    {"I16", 16},    {"I8", 8},          {"U64", 64},       {"U32", 32},    {"U16", 16},
+                 {"U8", 8},      {"BOOL", 8},    {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}};
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         char header[256];
         struct outcome o;
@@ -97,15 +99,16 @@ TEST(every_type_is_named_and_measured)
         CHECK(o.list.count == 1 && o.list.items[0].dtype == tn_dtype_of_safetensors(tn_str_of(types[i].spelling)));
         end(&o);
         if (types[i].eight == 64) continue;
-        snprintf(header, sizeof(header), "{\"t\":{\"dtype\":\"%s\",\"shape\":[2,4],\"data_offsets\":[0,64]}}", types[i].spelling);
+        snprintf(header, sizeof(header), "{\"t\":{\"dtype\":\"%s\",\"shape\":[2,4],\"data_offsets\":[0,64]}}",
+                 types[i].spelling);
         REFUSE(header, 64, TN_ARTIFACT_MALFORMED, "do not fit its shape", "t", "64 bytes at 0");
     }
     for (unsigned d = 0; d < TN_DTYPE_UNKNOWN; d++) {
         CHECK(tn_dtype_bits((enum tn_dtype)d) > 0);
         CHECK_INT(tn_dtype_bytes((enum tn_dtype)d), tn_dtype_bits((enum tn_dtype)d) / 8);
     }
-    REFUSE("{\"t\":{\"dtype\":\"F4\",\"shape\":[3],\"data_offsets\":[0,2]}}", 2, TN_ARTIFACT_MALFORMED, "whole byte", "t",
-           "12 bits of f4");
+    REFUSE("{\"t\":{\"dtype\":\"F4\",\"shape\":[3],\"data_offsets\":[0,2]}}", 2, TN_ARTIFACT_MALFORMED, "whole byte",
+           "t", "12 bits of f4");
 }
 
 TEST(unknown_type_is_named_once_with_its_first_tensor)
@@ -125,19 +128,24 @@ TEST(unknown_type_is_named_once_with_its_first_tensor)
 
 TEST(tensors_tile_the_data)
 {
-#define T(name, begin, finish) "\"" name "\":{\"dtype\":\"U8\",\"shape\":[" #finish "],\"data_offsets\":[" #begin "," #finish "]}"
-    REFUSE("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"b\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[3,7]}}",
+#define T(name, begin, finish) \
+    "\"" name "\":{\"dtype\":\"U8\",\"shape\":[" #finish "],\"data_offsets\":[" #begin "," #finish "]}"
+    REFUSE("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"b\":{\"dtype\":\"U8\",\"shape\":[4],"
+           "\"data_offsets\":[3,7]}}",
            7, TN_ARTIFACT_MALFORMED, "share bytes", "b", "\"a\" ends at 4");
-    REFUSE("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}",
+    REFUSE("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"b\":{\"dtype\":\"U8\",\"shape\":[2],"
+           "\"data_offsets\":[1,3]}}",
            4, TN_ARTIFACT_MALFORMED, "share bytes", "b", "\"a\" ends at 4");
-    REFUSE("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"z\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[2,2]}}",
+    REFUSE("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"z\":{\"dtype\":\"U8\",\"shape\":[0],"
+           "\"data_offsets\":[2,2]}}",
            4, TN_ARTIFACT_MALFORMED, "share bytes", "z", "\"a\" ends at 4");
-    REFUSE("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"b\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[6,10]}}",
+    REFUSE("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"b\":{\"dtype\":\"U8\",\"shape\":[4],"
+           "\"data_offsets\":[6,10]}}",
            10, TN_ARTIFACT_MALFORMED, "belong to no tensor", "b", "2 bytes between \"a\"");
-    REFUSE("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[1,5]}}", 5, TN_ARTIFACT_MALFORMED, "belong to no tensor", "a",
-           "1 bytes before the first tensor");
-    REFUSE("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}", 6, TN_ARTIFACT_MALFORMED, "after the last tensor", NULL,
-           "file size");
+    REFUSE("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[1,5]}}", 5, TN_ARTIFACT_MALFORMED,
+           "belong to no tensor", "a", "1 bytes before the first tensor");
+    REFUSE("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}", 6, TN_ARTIFACT_MALFORMED,
+           "after the last tensor", NULL, "file size");
     REFUSE("{}", 1, TN_ARTIFACT_MALFORMED, "after the last tensor", NULL, "file size");
 #undef T
     struct outcome o;
@@ -197,23 +205,31 @@ TEST(cut_files)
 
 TEST(members_are_strict)
 {
-    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"x\":1}}", 1, TN_ARTIFACT_MALFORMED, "does not define", "t", "\"x\"");
+    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"x\":1}}", 1, TN_ARTIFACT_MALFORMED,
+           "does not define", "t", "\"x\"");
     REFUSE("{\"t\":{\"shape\":[1],\"data_offsets\":[0,1]}}", 1, TN_ARTIFACT_MALFORMED, "no element type", "t", NULL);
     REFUSE("{\"t\":[]}", 1, TN_ARTIFACT_MALFORMED, "no element type", "t", NULL);
     REFUSE("{\"t\":{\"dtype\":\"U8\",\"data_offsets\":[0,1]}}", 1, TN_ARTIFACT_MALFORMED, "no shape", "t", NULL);
-    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,1]}}", 1, TN_ARTIFACT_MALFORMED, "not a whole number", "t", "-1");
-    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1.0],\"data_offsets\":[0,1]}}", 1, TN_ARTIFACT_MALFORMED, "not a whole number", "t", "1.0");
-    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[18446744073709551616],\"data_offsets\":[0,1]}}", 1, TN_ARTIFACT_MALFORMED,
-           "not a whole number", "t", "18446744073709551616");
-    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,0]}}", 1, TN_ARTIFACT_MALFORMED, "not a range", "t", "[1,0]");
-    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0]}}", 1, TN_ARTIFACT_MALFORMED, "not a range", "t", "[0]");
-    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":{\"a\":0,\"b\":1}}}", 1, TN_ARTIFACT_MALFORMED, "not a range", "t", NULL);
+    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,1]}}", 1, TN_ARTIFACT_MALFORMED,
+           "not a whole number", "t", "-1");
+    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1.0],\"data_offsets\":[0,1]}}", 1, TN_ARTIFACT_MALFORMED,
+           "not a whole number", "t", "1.0");
+    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[18446744073709551616],\"data_offsets\":[0,1]}}", 1,
+           TN_ARTIFACT_MALFORMED, "not a whole number", "t", "18446744073709551616");
+    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,0]}}", 1, TN_ARTIFACT_MALFORMED, "not a range",
+           "t", "[1,0]");
+    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0]}}", 1, TN_ARTIFACT_MALFORMED, "not a range",
+           "t", "[0]");
+    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":{\"a\":0,\"b\":1}}}", 1, TN_ARTIFACT_MALFORMED,
+           "not a range", "t", NULL);
     REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1]}}", 1, TN_ARTIFACT_MALFORMED, "not a range", "t", NULL);
-    REFUSE("{\"__metadata__\":{\"a\":1}}", 0, TN_ARTIFACT_MALFORMED, "not a map of strings", "/__metadata__/a", "number");
+    REFUSE("{\"__metadata__\":{\"a\":1}}", 0, TN_ARTIFACT_MALFORMED, "not a map of strings", "/__metadata__/a",
+           "number");
     REFUSE("{\"__metadata__\":[]}", 0, TN_ARTIFACT_MALFORMED, "not a map of strings", "/__metadata__", "array");
     REFUSE("{}\n", 0, TN_ARTIFACT_MALFORMED, "padded with something", NULL, "0x0A");
-    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}", 2,
-           TN_ARTIFACT_MALFORMED, "duplicate key", "/t", "\"t\" twice");
+    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"t\":{\"dtype\":\"U8\",\"shape\":[1],"
+           "\"data_offsets\":[1,2]}}",
+           2, TN_ARTIFACT_MALFORMED, "duplicate key", "/t", "\"t\" twice");
 }
 
 TEST(malformed_json_is_placed_in_the_file)
@@ -227,32 +243,39 @@ TEST(malformed_json_is_placed_in_the_file)
 
 TEST(limits_of_a_header)
 {
-    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,1]}}", 1, TN_RESOURCE_LIMIT, "limit rank", "t",
-           "9 dimensions");
-    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,1]}}", 1, TN_RESOURCE_LIMIT, "beyond 64 bits", "t",
-           NULL);
-    REFUSE("{\"t\":{\"dtype\":\"F32\",\"shape\":[140737488355328],\"data_offsets\":[0,1]}}", 1, TN_RESOURCE_LIMIT, "limit tensor_bytes", "t",
-           "562949953421312 bytes");
+    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,1]}}", 1, TN_RESOURCE_LIMIT,
+           "limit rank", "t", "9 dimensions");
+    REFUSE("{\"t\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,1]}}", 1, TN_RESOURCE_LIMIT,
+           "beyond 64 bits", "t", NULL);
+    REFUSE("{\"t\":{\"dtype\":\"F32\",\"shape\":[140737488355328],\"data_offsets\":[0,1]}}", 1, TN_RESOURCE_LIMIT,
+           "limit tensor_bytes", "t", "562949953421312 bytes");
     ctx.limits.header_bytes = 40;
-    REFUSE("{\"__metadata__\":{\"a\":\"0123456789012345678901234567890\"}}", 0, TN_RESOURCE_LIMIT, "limit header_bytes", NULL, "bytes");
+    REFUSE("{\"__metadata__\":{\"a\":\"0123456789012345678901234567890\"}}", 0, TN_RESOURCE_LIMIT, "limit header_bytes",
+           NULL, "bytes");
     ctx.limits = tn_limits_default();
     ctx.limits.tensors = 1;
     struct outcome o;
     read_header(&o,
-                "{\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]},\"b\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[1,2]}}", 2);
+                "{\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]},\"b\":{\"dtype\":\"U8\",\"shape\":[],"
+                "\"data_offsets\":[1,2]}}",
+                2);
     CHECK_INT(o.status, TN_RESOURCE_LIMIT);
     CHECK_CONTAINS(err->primary.message, "limit tensors");
     end(&o);
     ctx.limits = tn_limits_default();
     ctx.limits.name_bytes = 3;
-    REFUSE("{\"long\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, TN_RESOURCE_LIMIT, "limit name_bytes", "long", "4 bytes");
+    REFUSE("{\"long\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, TN_RESOURCE_LIMIT,
+           "limit name_bytes", "long", "4 bytes");
 }
 
 TEST(huge_claims_cost_nothing)
 {
     static const unsigned char claims[][9] = {
-        {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, '{'}, {0, 0, 0, 0, 0, 0, 0, 0x80, '{'}, {0, 0, 0, 0, 1, 0, 0, 0, '{'},
-        {0, 0, 0, 6, 0, 0, 0, 0, '{'},                         {0, 0, 0, 0, 0, 0, 0, 0, '{'},
+        {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, '{'},
+        {0, 0, 0, 0, 0, 0, 0, 0x80, '{'},
+        {0, 0, 0, 0, 1, 0, 0, 0, '{'},
+        {0, 0, 0, 6, 0, 0, 0, 0, '{'},
+        {0, 0, 0, 0, 0, 0, 0, 0, '{'},
     };
     for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
         struct outcome o;
@@ -298,7 +321,7 @@ TEST(digest_covers_length_and_header_alone)
     end(&o);
 }
 
-/* ---- failing reads ------------------------------------------------------------------------------------------------------- */
+/* ---- failing reads ----------------------------------------------------------------------------------------------- */
 
 struct failing {
     struct tn_source inner;

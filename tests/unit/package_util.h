@@ -1,6 +1,6 @@
 /*
- * What the package tests share: a folder in which a test builds a package, a writer of safetensors files whose header is
- * given as text, and assertions about findings by code, place and words.
+ * What the package tests share: a folder in which a test builds a package, a writer of safetensors files whose header
+ * is given as text, and assertions about findings by code, place and words.
  */
 #ifndef TN_PACKAGE_UTIL_H
 #define TN_PACKAGE_UTIL_H
@@ -122,8 +122,8 @@ static inline void print_findings(const struct tn_findings *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct tn_finding *f = &list->items[i];
-        printf("      %s %s: %s [%s %s] found: %s; expected: %s\n", tn_severity_name(f->severity), tn_status_name(f->code),
-               f->message, f->file, f->element, f->found, f->expected);
+        printf("      %s %s: %s [%s %s] found: %s; expected: %s\n", tn_severity_name(f->severity),
+               tn_status_name(f->code), f->message, f->file, f->element, f->found, f->expected);
     }
 }
 
