@@ -91,6 +91,7 @@ enum tn_tokenizer_template {
  */
 struct tn_tokenizer_facts {
     bool present;
+    bool refused; /* some blocker of the description concerns the tokenizer: it must not be built */
     enum tn_tokenizer_source source;
     enum tn_tokenizer_template pair_template;
     bool lower_case_first; /* a Lowercase stage stands before the whole normaliser (do_lower_case of the module) */

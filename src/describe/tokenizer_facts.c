@@ -427,7 +427,9 @@ void tn_describe_tokenizer(struct tn_builder *b, const struct tn_tokenizer_hints
                                      .mask_token = TN_STR(""),
                                      .padding_side = TN_STR("right"),
                                      .truncation_side = TN_STR("right")};
+    size_t before = b->d->findings.blockers;
     if (hints && b->failed == TN_OK) read_tokenizer(&r);
+    t->refused = b->d->findings.blockers > before;
     tn_json_release(&r.file);
     tn_json_release(&r.map);
     tn_json_release(&r.config);

@@ -550,7 +550,7 @@ TEST(tokenizer_without_a_model)
     REQUIRE(d);
     KIT_EXPECT(d, TN_BLOCKER, TN_ARTIFACT_MISSING, NULL, NULL, "no weights");
     CHECK_INT(d->findings.blockers, 1);
-    CHECK(d->tokenizer.present);
+    CHECK(d->tokenizer.present && !d->tokenizer.refused);
     CHECK_INT(d->tokenizer.source, TN_TOKENIZER_FILE);
     CHECK_TSTR(d->tokenizer.cls_token, "[CLS]");
     kit_close(d);
@@ -609,7 +609,7 @@ TEST(tokenizer_of_an_unknown_family)
     kit_edit("tokenizer_config.json", "\"model_max_length\": 32", "\"model_max_length\": 32, \"frobnicate\": 1");
     struct tn_description *d = kit_describe();
     REQUIRE(d);
-    CHECK(d->tokenizer.present);
+    CHECK(d->tokenizer.present && d->tokenizer.refused);
     KIT_EXPECT(d, TN_BLOCKER, TN_UNKNOWN_FAMILY, "config.json", "/model_type");
     KIT_EXPECT(d, TN_BLOCKER, TN_UNSUPPORTED_CONFIG, "tokenizer_config.json", "/frobnicate");
     CHECK_INT(d->findings.blockers, 2);
