@@ -5,34 +5,14 @@
  * Written here because nothing that Debian 12 ships has all of: duplicate keys refused, a depth limit, a place for each
  * value, our allocator, and speed on an 11 MB tokenizer file (docs/DEPENDENCIES.md has the comparison).
  */
-#include "base/json.h"
+#include "base/json_node.h"
 
-#include "base/buf.h"
-#include "base/checked.h"
 #include "base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct tn_json_node {
-    uint32_t offset; /* of the first byte in the text */
-    uint32_t next;   /* index just past this value and all below it */
-    uint32_t parent; /* index of the container, NO_NODE for the root */
-    uint8_t type;
-    uint8_t flags;
-    uint16_t unused;
-    union {
-        const char *s; /* string: its bytes */
-        uint32_t members;
-        double number;
-    } as;
-    uint32_t length; /* string: bytes; others: bytes in the text */
-    uint32_t unused2;
-};
-
-enum { NO_NODE = UINT32_MAX, FLAG_KEY = 1, FLAG_TRUE = 2, FLAG_INTEGER = 4, FLAG_OVERFLOW = 8 };
 
 struct slot {
     uint32_t key, tag; /* key 0: free; the root is never one */
@@ -87,8 +67,8 @@ static enum tn_status no_memory(struct parser *p)
 static enum tn_status grow_nodes(struct parser *p)
 {
     struct tn_json_doc *doc = p->doc;
-    uint64_t most = p->limits->json_nodes < NO_NODE - 1 ? p->limits->json_nodes : NO_NODE - 1;
-    /* A first guess from the text that is really there: dense documents have a node per six bytes, others double once. */
+    uint64_t most = p->limits->json_nodes < TN_JSON_NO_NODE - 1 ? p->limits->json_nodes : TN_JSON_NO_NODE - 1;
+    /* A first guess from the text that is really there; documents denser than a node per 12 bytes double once or twice. */
     uint64_t cap = doc->cap ? (uint64_t)doc->cap * 2 : p->end / 12 + 64;
     if (doc->cap >= most) return over_limit(p, "json_nodes", p->limits->json_nodes);
     if (cap > most) cap = most;
@@ -110,7 +90,7 @@ static inline enum tn_status add_node(struct parser *p, enum tn_json_type type, 
     doc->nodes[*index] = (struct tn_json_node){
         .offset = (uint32_t)offset,
         .next = *index + 1,
-        .parent = p->depth ? p->stack[p->depth - 1] : NO_NODE,
+        .parent = p->depth ? p->stack[p->depth - 1] : TN_JSON_NO_NODE,
         .type = (uint8_t)type,
     };
     return TN_OK;
@@ -138,7 +118,7 @@ static int32_t hex4(const struct parser *p, size_t at)
     return value;
 }
 
-/* Decodes \uXXXX (and a following low surrogate) at `at`, which is just past the 'u'. Returns bytes read, 0: invalid. */
+/* Decodes \uXXXX (and a following low surrogate) from just past the 'u'. Returns bytes read, 0: invalid. */
 static size_t decode_unicode_escape(const struct parser *p, size_t at, uint32_t *c)
 {
     int32_t high = hex4(p, at);
@@ -346,10 +326,10 @@ static enum tn_status scan_number(struct parser *p, uint32_t index)
     }
     struct tn_json_node *node = &p->doc->nodes[index];
     node->length = (uint32_t)(i - start);
-    if (integer) node->flags |= FLAG_INTEGER;
+    if (integer) node->flags |= TN_JSON_INTEGER;
     double value = p->s[start] == '-' ? -(double)mantissa : (double)mantissa;
     bool known = (integer && small) || tn_parse_f64((struct tn_str){p->s + start, i - start}, &value);
-    if (!known) node->flags |= FLAG_OVERFLOW;
+    if (!known) node->flags |= TN_JSON_OVERFLOW;
     node->as.number = known ? value : 0;
     p->at = i;
     return TN_OK;
@@ -393,20 +373,16 @@ static uint64_t hash_bytes(const char *s, size_t n, uint64_t seed)
     return fold(h ^ load_tail(s, n), seed | 1);
 }
 
-static struct tn_str node_str(const struct tn_json_node *node)
-{
-    return (struct tn_str){node->as.s, node->length};
-}
-
 static enum tn_status duplicate(struct parser *p, uint32_t key)
 {
     struct tn_json_doc *doc = p->doc;
-    struct tn_finding *f = tn_error_set(p->err, TN_ARTIFACT_MALFORMED, TN_PHASE_PACKAGE, "duplicate key in a JSON object");
+    struct tn_finding *f =
+        tn_error_set(p->err, TN_ARTIFACT_MALFORMED, TN_PHASE_PACKAGE, "duplicate key in a JSON object");
     char pointer[256];
     struct tn_str where = tn_json_pointer((struct tn_json){doc, key + 1}, pointer, sizeof(pointer));
     tn_at_offset(f, doc->file, doc->nodes[key].offset);
     tn_at_element(f, TN_ELEMENT_POINTER, where);
-    tn_found(f, "the key \"%.*s\" twice", TN_FMT_ARG(node_str(&doc->nodes[key])));
+    tn_found(f, "the key \"%.*s\" twice", TN_FMT_ARG(tn_json_node_str(&doc->nodes[key])));
     tn_expected(f, "each key once");
     tn_remedy(f, "remove one of the two; which one is meant cannot be known");
     return TN_ARTIFACT_MALFORMED;
@@ -417,7 +393,7 @@ static enum tn_status check_few(struct parser *p, uint32_t object)
     const struct tn_json_node *nodes = p->doc->nodes;
     for (uint32_t a = object + 1; a < p->doc->count; a = nodes[a + 1].next) {
         for (uint32_t b = object + 1; b < a; b = nodes[b + 1].next) {
-            if (tn_str_eq(node_str(&nodes[a]), node_str(&nodes[b]))) return duplicate(p, a);
+            if (tn_str_eq(tn_json_node_str(&nodes[a]), tn_json_node_str(&nodes[b]))) return duplicate(p, a);
         }
     }
     return TN_OK;
@@ -440,12 +416,12 @@ static enum tn_status check_many(struct parser *p, uint32_t object, uint32_t mem
     /* Addresses are random: from the node array and the stack, both out of the author's sight. */
     uint64_t seed = fold((uint64_t)(uintptr_t)nodes ^ UINT64_C(0xA0761D6478BD642F), (uint64_t)(uintptr_t)&cap | 1);
     for (uint32_t key = object + 1; key < p->doc->count; key = nodes[key + 1].next) {
-        struct tn_str text = node_str(&nodes[key]);
+        struct tn_str text = tn_json_node_str(&nodes[key]);
         uint64_t hash = hash_bytes(text.s, text.n, seed);
         uint32_t tag = (uint32_t)(hash >> 32);
         size_t slot = (size_t)hash & (cap - 1);
-        for (; p->slots[slot].key; slot = (slot + 1) & (cap - 1)) {
-            if (p->slots[slot].tag == tag && tn_str_eq(text, node_str(&nodes[p->slots[slot].key]))) return duplicate(p, key);
+        for (struct slot *at; (at = &p->slots[slot])->key; slot = (slot + 1) & (cap - 1)) {
+            if (at->tag == tag && tn_str_eq(text, tn_json_node_str(&nodes[at->key]))) return duplicate(p, key);
         }
         p->slots[slot] = (struct slot){key, tag};
     }
@@ -532,7 +508,7 @@ static enum tn_status scan_value(struct parser *p, bool *opened)
     case TN_JSON_NUMBER:
         return scan_number(p, index);
     case TN_JSON_BOOL:
-        return c == 't' ? scan_literal(p, "true", index, FLAG_TRUE) : scan_literal(p, "false", index, 0);
+        return c == 't' ? scan_literal(p, "true", index, TN_JSON_TRUE) : scan_literal(p, "false", index, 0);
     case TN_JSON_NULL:
         break;
     }
@@ -545,7 +521,7 @@ static enum tn_status scan_key(struct parser *p)
     uint32_t index;
     enum tn_status status = add_node(p, TN_JSON_STRING, p->at, &index);
     if (status) return status;
-    p->doc->nodes[index].flags = FLAG_KEY;
+    p->doc->nodes[index].flags = TN_JSON_KEY;
     p->at++;
     status = scan_string(p, index);
     if (status) return status;
@@ -656,282 +632,4 @@ void tn_json_release(struct tn_json_doc *doc)
     tn_free(doc->alloc, doc->owned);
     tn_arena_release(&doc->arena);
     *doc = (struct tn_json_doc){0};
-}
-
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
-
-static const struct tn_json_node *node_of(struct tn_json v)
-{
-    return v.doc ? &v.doc->nodes[v.node] : NULL;
-}
-
-struct tn_json tn_json_root(const struct tn_json_doc *doc)
-{
-    return (struct tn_json){doc->count ? doc : NULL, 0};
-}
-
-bool tn_json_present(struct tn_json v)
-{
-    return v.doc != NULL;
-}
-
-enum tn_json_type tn_json_type(struct tn_json v)
-{
-    return v.doc ? (enum tn_json_type)node_of(v)->type : TN_JSON_NULL;
-}
-
-const char *tn_json_type_name(enum tn_json_type type)
-{
-    static const char *const names[] = {"null", "boolean", "number", "string", "array", "object"};
-    return names[type];
-}
-
-bool tn_json_is(struct tn_json v, enum tn_json_type type)
-{
-    return v.doc && node_of(v)->type == type;
-}
-
-size_t tn_json_count(struct tn_json v)
-{
-    return tn_json_is(v, TN_JSON_OBJECT) || tn_json_is(v, TN_JSON_ARRAY) ? node_of(v)->as.members : 0;
-}
-
-struct tn_json tn_json_first(struct tn_json v)
-{
-    if (tn_json_count(v) == 0) return (struct tn_json){0};
-    return (struct tn_json){v.doc, v.node + (tn_json_is(v, TN_JSON_OBJECT) ? 2 : 1)};
-}
-
-struct tn_json tn_json_next(struct tn_json v)
-{
-    const struct tn_json_node *node = node_of(v);
-    if (!node || node->parent == NO_NODE) return (struct tn_json){0};
-    const struct tn_json_node *parent = &v.doc->nodes[node->parent];
-    if (node->next >= parent->next) return (struct tn_json){0};
-    return (struct tn_json){v.doc, node->next + (parent->type == TN_JSON_OBJECT ? 1 : 0)};
-}
-
-struct tn_str tn_json_key(struct tn_json v)
-{
-    const struct tn_json_node *node = node_of(v);
-    if (!node || node->parent == NO_NODE || v.doc->nodes[node->parent].type != TN_JSON_OBJECT) return TN_STR("");
-    return node_str(node - 1);
-}
-
-struct tn_json tn_json_get_str(struct tn_json object, struct tn_str key)
-{
-    if (!tn_json_is(object, TN_JSON_OBJECT)) return (struct tn_json){0};
-    for (struct tn_json v = tn_json_first(object); v.doc; v = tn_json_next(v)) {
-        if (tn_str_eq(tn_json_key(v), key)) return v;
-    }
-    return (struct tn_json){0};
-}
-
-struct tn_json tn_json_get(struct tn_json object, const char *key)
-{
-    return tn_json_get_str(object, tn_str_of(key));
-}
-
-struct tn_json tn_json_at(struct tn_json array, size_t index)
-{
-    if (!tn_json_is(array, TN_JSON_ARRAY)) return (struct tn_json){0};
-    struct tn_json v = tn_json_first(array);
-    while (v.doc && index--) v = tn_json_next(v);
-    return v;
-}
-
-/* One segment of a pointer, unescaped (~0, ~1) into buf; longer segments never match. */
-static struct tn_str pointer_segment(const char **pointer, char *buf, size_t cap)
-{
-    size_t n = 0;
-    const char *s = *pointer + 1;
-    for (; *s && *s != '/' && n < cap; s++) {
-        char c = *s;
-        if (c == '~' && (s[1] == '0' || s[1] == '1')) c = *++s == '0' ? '~' : '/';
-        buf[n++] = c;
-    }
-    *pointer = s;
-    return (struct tn_str){buf, n};
-}
-
-static bool array_index(struct tn_str s, size_t *out)
-{
-    if (s.n == 0 || s.n > 9 || (s.n > 1 && s.s[0] == '0')) return false;
-    size_t value = 0;
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.s[i] < '0' || s.s[i] > '9') return false;
-        value = value * 10 + (size_t)(s.s[i] - '0');
-    }
-    *out = value;
-    return true;
-}
-
-struct tn_json tn_json_find(struct tn_json v, const char *pointer)
-{
-    char buf[256];
-    while (v.doc && *pointer == '/') {
-        struct tn_str segment = pointer_segment(&pointer, buf, sizeof(buf));
-        size_t index;
-        if (tn_json_is(v, TN_JSON_ARRAY)) {
-            v = array_index(segment, &index) ? tn_json_at(v, index) : (struct tn_json){0};
-        } else {
-            v = tn_json_get_str(v, segment);
-        }
-    }
-    return *pointer ? (struct tn_json){0} : v;
-}
-
-bool tn_json_bool(struct tn_json v, bool *out)
-{
-    if (!tn_json_is(v, TN_JSON_BOOL)) return false;
-    *out = (node_of(v)->flags & FLAG_TRUE) != 0;
-    return true;
-}
-
-bool tn_json_str(struct tn_json v, struct tn_str *out)
-{
-    if (!tn_json_is(v, TN_JSON_STRING)) return false;
-    *out = node_str(node_of(v));
-    return true;
-}
-
-bool tn_json_f64(struct tn_json v, double *out)
-{
-    if (!tn_json_is(v, TN_JSON_NUMBER) || node_of(v)->flags & FLAG_OVERFLOW) return false;
-    *out = node_of(v)->as.number;
-    return true;
-}
-
-/* Digits of an integer literal; false on overflow. */
-static bool parse_digits(const char *s, size_t n, uint64_t *out)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t digit = (uint64_t)(s[i] - '0');
-        if (value > (UINT64_MAX - digit) / 10) return false;
-        value = value * 10 + digit;
-    }
-    *out = value;
-    return true;
-}
-
-/* Magnitude and sign of a number that is integral in value. */
-static bool integral(struct tn_json v, uint64_t *magnitude, bool *negative)
-{
-    if (!tn_json_is(v, TN_JSON_NUMBER)) return false;
-    const struct tn_json_node *node = node_of(v);
-    struct tn_str text = tn_json_text(v);
-    *negative = text.s[0] == '-';
-    if (node->flags & FLAG_INTEGER) return parse_digits(text.s + *negative, text.n - *negative, magnitude);
-    double value = fabs(node->as.number);
-    if (node->flags & FLAG_OVERFLOW || value > 9007199254740992.0 || value != floor(value)) return false;
-    *magnitude = (uint64_t)value;
-    return true;
-}
-
-bool tn_json_i64(struct tn_json v, int64_t *out)
-{
-    uint64_t magnitude;
-    bool negative;
-    if (!integral(v, &magnitude, &negative) || magnitude > (uint64_t)INT64_MAX) return false;
-    *out = negative ? -(int64_t)magnitude : (int64_t)magnitude;
-    return true;
-}
-
-bool tn_json_u64(struct tn_json v, uint64_t *out)
-{
-    uint64_t magnitude;
-    bool negative;
-    if (!integral(v, &magnitude, &negative) || (negative && magnitude)) return false;
-    *out = magnitude;
-    return true;
-}
-
-bool tn_json_is_integer(struct tn_json v)
-{
-    return tn_json_is(v, TN_JSON_NUMBER) && (node_of(v)->flags & FLAG_INTEGER);
-}
-
-struct tn_str tn_json_text(struct tn_json v)
-{
-    const struct tn_json_node *node = node_of(v);
-    if (!node) return TN_STR("");
-    const char *s = v.doc->text.s + node->offset;
-    if (node->type != TN_JSON_STRING) return (struct tn_str){s, node->length};
-    size_t n = 1;
-    while (s[n] != '"') n += s[n] == '\\' ? 2 : 1;
-    return (struct tn_str){s, n + 1};
-}
-
-uint64_t tn_json_offset(struct tn_json v)
-{
-    return v.doc ? node_of(v)->offset : 0;
-}
-
-static void pointer_append(struct tn_buf *out, struct tn_str key)
-{
-    tn_buf_putc(out, '/');
-    for (size_t i = 0; i < key.n; i++) {
-        if (key.s[i] == '~') {
-            tn_buf_append(out, "~0", 2);
-        } else if (key.s[i] == '/') {
-            tn_buf_append(out, "~1", 2);
-        } else {
-            tn_buf_putc(out, key.s[i]);
-        }
-    }
-}
-
-/* Position of a value among its siblings. */
-static size_t sibling_index(struct tn_json v, uint32_t parent)
-{
-    size_t index = 0;
-    for (uint32_t i = parent + 1; i < v.node; i = v.doc->nodes[i].next) index++;
-    return index;
-}
-
-/* A fixed buffer as a tn_buf: full means cut. */
-static struct tn_buf fixed_buf(char *buf, size_t cap)
-{
-    return (struct tn_buf){.data = buf, .cap = cap, .max = cap - 1};
-}
-
-struct tn_str tn_json_pointer(struct tn_json v, char *buf, size_t cap)
-{
-    buf[0] = 0;
-    if (!v.doc) return (struct tn_str){buf, 0};
-    uint32_t path[160];
-    size_t depth = 0;
-    for (uint32_t i = v.node; v.doc->nodes[i].parent != NO_NODE && depth < 160; i = v.doc->nodes[i].parent) path[depth++] = i;
-    struct tn_buf out = fixed_buf(buf, cap);
-    while (depth > 0) {
-        struct tn_json step = {v.doc, path[--depth]};
-        uint32_t parent = node_of(step)->parent;
-        if (v.doc->nodes[parent].type == TN_JSON_OBJECT) {
-            pointer_append(&out, tn_json_key(step));
-        } else {
-            char digits[24];
-            int n = snprintf(digits, sizeof(digits), "%zu", sibling_index(step, parent));
-            pointer_append(&out, (struct tn_str){digits, (size_t)n});
-        }
-    }
-    return (struct tn_str){buf, out.len};
-}
-
-void tn_at_json(struct tn_finding *f, struct tn_json v)
-{
-    if (!f || !v.doc) return;
-    char pointer[256];
-    tn_at_pointer(f, v.doc->file, tn_json_pointer(v, pointer, sizeof(pointer)));
-}
-
-void tn_at_json_member(struct tn_finding *f, struct tn_json object, const char *key)
-{
-    if (!f || !object.doc) return;
-    char pointer[256];
-    struct tn_str base = tn_json_pointer(object, pointer, sizeof(pointer));
-    struct tn_buf out = fixed_buf(pointer, sizeof(pointer));
-    out.len = base.n;
-    pointer_append(&out, tn_str_of(key));
-    tn_at_pointer(f, object.doc->file, (struct tn_str){pointer, out.len});
 }

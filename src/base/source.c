@@ -131,7 +131,8 @@ void tn_cursor_skip(struct tn_cursor *c, uint64_t n)
 {
     if (c->failed) return;
     if (n > c->end - c->at) {
-        c->failed = read_failed(c->source, c->at, n > SIZE_MAX ? SIZE_MAX : (size_t)n, TN_OS_SHORT, TN_PHASE_PACKAGE, c->err);
+        size_t wanted = n > SIZE_MAX ? SIZE_MAX : (size_t)n;
+        c->failed = read_failed(c->source, c->at, wanted, TN_OS_SHORT, TN_PHASE_PACKAGE, c->err);
         return;
     }
     c->at += n;
