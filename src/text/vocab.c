@@ -63,6 +63,11 @@ static bool place_all(struct tn_vocab *v)
     return true;
 }
 
+static uint64_t next_seed(uint64_t seed)
+{
+    return seed * UINT64_C(0xD1342543DE82EF95) + 1;
+}
+
 static enum tn_status rehash(struct tn_vocab *v, unsigned bits)
 {
     if (bits > 31) return TN_RESOURCE_LIMIT;
@@ -73,7 +78,7 @@ static enum tn_status rehash(struct tn_vocab *v, unsigned bits)
     v->slot_bits = bits;
     for (int i = 0; i < SEEDS; i++) {
         if (place_all(v)) return TN_OK;
-        v->seed = v->seed * UINT64_C(0xD1342543DE82EF95) + 1;
+        v->seed = next_seed(v->seed);
     }
     return TN_RESOURCE_LIMIT;
 }
@@ -110,13 +115,14 @@ enum tn_status tn_vocab_add(struct tn_vocab *v, struct tn_str token, uint32_t id
     }
     uint64_t h = tn_vocab_hash(v->seed, token.s, token.n);
     size_t at = place(v, h, token);
-    if (at == SIZE_MAX) {
-        enum tn_status status = rehash(v, v->slot_bits + 1);
+    for (int i = 0; at == SIZE_MAX && i < SEEDS; i++) {
+        v->seed = next_seed(v->seed);
+        enum tn_status status = rehash(v, v->slot_bits);
         if (status) return status;
         h = tn_vocab_hash(v->seed, token.s, token.n);
         at = place(v, h, token);
-        if (at == SIZE_MAX) return TN_RESOURCE_LIMIT;
     }
+    if (at == SIZE_MAX) return TN_RESOURCE_LIMIT;
     if (v->slots[at].entry) {
         *entry = v->slots[at].entry - 1;
         if (replace) v->ids[*entry] = id;

@@ -4,6 +4,7 @@
  */
 #include "text_util.h"
 
+#include "base/os_thread.h"
 #include "base/utf8.h"
 #include "text/internal.h"
 
@@ -106,6 +107,55 @@ TEST(working_memory_moves_between_tokenizers)
     }
     text_close(&lower);
     text_close(&cased);
+}
+
+struct worker {
+    const struct tn_text_tokenizer *t;
+    struct tn_alloc *alloc;
+    struct tn_thread thread;
+    struct tn_digest digest;
+    bool failed;
+};
+
+/* Ids of 300 texts, always the same ones, into a digest. */
+static void *encode_many(void *arg)
+{
+    struct worker *w = arg;
+    struct tn_text_encoding e;
+    struct tn_text_options o = {.want_offsets = true};
+    struct tn_sha256 h;
+    uint64_t state = 99;
+    char text[4096];
+    tn_sha256_init(&h);
+    tn_text_encoding_init(&e, w->alloc);
+    for (int i = 0; i < 300; i++) {
+        struct tn_str s = {text, random_text(&state, text, 30)};
+        w->failed |= tn_text_encode(w->t, s, (struct tn_str){0}, &o, &e, NULL) != TN_OK;
+        tn_sha256_update(&h, e.ids, e.count * sizeof(*e.ids));
+        tn_sha256_update(&h, e.offsets, e.count * sizeof(*e.offsets));
+    }
+    w->digest = tn_sha256_finish(&h);
+    tn_text_encoding_release(&e);
+    return NULL;
+}
+
+TEST(threads_share_a_tokenizer)
+{
+    enum { THREADS = 4 };
+    struct text_fixture x;
+    struct worker alone, workers[THREADS];
+    REQUIRE(open_flags(&x, "tttt") == TN_OK);
+    alone = (struct worker){.t = x.t, .alloc = &x.alloc};
+    encode_many(&alone);
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){.t = x.t, .alloc = &x.alloc};
+        REQUIRE(tn_thread_start(&workers[i].thread, encode_many, &workers[i]));
+    }
+    for (int i = 0; i < THREADS; i++) {
+        tn_thread_join(&workers[i].thread);
+        CHECK(!workers[i].failed && tn_digest_eq(&alone.digest, &workers[i].digest));
+    }
+    text_close(&x);
 }
 
 TEST(invalid_utf8_names_its_byte)

@@ -5,6 +5,7 @@
 #include "text_util.h"
 
 #include "base/buf.h"
+#include "text/internal.h"
 
 static const char small[] =
     "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null,\"added_tokens\":[],"
@@ -276,6 +277,40 @@ TEST(too_many_steps)
     for (int i = 0; i < 300; i++) tn_buf_puts(&b, ",{\"type\":\"NFC\"}");
     tn_buf_puts(&b, "]}");
     refuse(BERT_NORMALIZER, b.data, TN_RESOURCE_LIMIT, NULL, NULL, "too many normalizers");
+    tn_buf_release(&b);
+    text_close(&x);
+}
+
+/* Keys chosen to fall into one slot of the table: another seed scatters them, and all are found. */
+TEST(engineered_collisions)
+{
+    enum { KEYS = 2400, KEY = 11 };
+    static char keys[KEYS][KEY + 1];
+    struct text_fixture x;
+    struct tn_buf b;
+    uint64_t state = 4, first_seed;
+    size_t found = 0, wrong = 0;
+    text_init(&x);
+    struct tn_vocab empty;
+    tn_vocab_init(&empty, &x.alloc);
+    first_seed = empty.seed;
+    while (found < KEYS) {
+        char key[KEY + 1];
+        snprintf(key, sizeof(key), "%011llx", (unsigned long long)(test_random(&state) >> 20));
+        if (tn_vocab_hash(first_seed, key, KEY) >> 52 == 7) memcpy(keys[found++], key, KEY + 1);
+    }
+    tn_buf_init(&b, &x.alloc, 1 << 20);
+    tn_buf_puts(&b, "{\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"u\",\"continuing_subword_prefix\":\"\","
+                    "\"max_input_chars_per_word\":99,\"vocab\":{\"u\":0");
+    for (size_t i = 0; i < KEYS; i++) tn_buf_printf(&b, ",\"%s\":%zu", keys[i], i + 1);
+    tn_buf_puts(&b, "}}}");
+    enum tn_status status = text_load(&x, b.data, b.len);
+    CHECK_INT(status, TN_OK);
+    if (status == TN_OK) CHECK(x.t->vocab.seed != first_seed);
+    for (uint32_t i = 0, id = 0; i < KEYS && status == TN_OK; i++) {
+        wrong += !tn_text_token_id(x.t, tn_str_of(keys[i]), &id) || id != i + 1;
+    }
+    CHECK_INT(wrong, 0);
     tn_buf_release(&b);
     text_close(&x);
 }
