@@ -4,7 +4,7 @@
 
 #include "record/record.h"
 
-/* Hexadecimal and NUL into id; the member "id" of the root does not count. */
+/* Hexadecimal and NUL into id; the members "id" and "stored" of the root do not count. */
 void tn_record_digest(struct tn_json root, char id[TN_RECORD_ID + 1]);
 
 #endif

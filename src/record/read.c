@@ -26,13 +26,13 @@ static void feed(struct tn_sha256 *h, struct tn_json v, unsigned depth)
         if (number == 0) number = 0; /* -0 is 0 */
         tn_sha256_update(h, &number, sizeof(number));
     }
-    tn_sha256_update_u64(h, tn_json_count(v));
+    if (depth > 0) tn_sha256_update_u64(h, tn_json_count(v));
     if (depth == DEPTH) {
         tn_sha256_update_str(h, tn_json_text(v));
         return;
     }
     for (struct tn_json child = tn_json_first(v); tn_json_present(child); child = tn_json_next(child)) {
-        if (depth == 0 && tn_str_is(tn_json_key(child), "id")) continue;
+        if (depth == 0 && (tn_str_is(tn_json_key(child), "id") || tn_str_is(tn_json_key(child), "stored"))) continue;
         tn_sha256_update_str(h, tn_json_key(child));
         feed(h, child, depth + 1);
     }
@@ -146,6 +146,7 @@ enum tn_status tn_record_read(struct tn_json root, struct tn_record_index *out, 
     struct tn_json package = tn_json_get(root, "package"), failures = tn_json_get(root, "failures");
     if (!status && !tn_json_is(package, TN_JSON_OBJECT)) status = malformed(root, "package", "an object", err);
     if (!status) status = read_text(package, "name", &out->package, err);
+    if (!status) status = read_text(package, "manifest", &out->manifest, err);
     if (!status && !tn_json_is(failures, TN_JSON_ARRAY)) status = malformed(root, "failures", "an array", err);
     out->failures = tn_json_count(failures);
     return status ? status : read_dependencies(root, out, err);

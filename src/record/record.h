@@ -154,7 +154,10 @@ bool tn_record_passed(const struct tn_record *r);
 /* The ceiling, or the level below the lowest level at which a check failed. */
 enum tn_level tn_record_level(const struct tn_record *r);
 
-/* The document as compact JSON; its "id" is a digest of everything else in it. */
+/*
+ * The document as compact JSON; its "id" is a digest of everything else in it. A member "stored" may be added later: it
+ * says what became of the record and is no part of it.
+ */
 enum tn_status tn_record_write(const struct tn_record *r, struct tn_buf *out, struct tn_error *err);
 
 /* ---- reading a document ------------------------------------------------------------------------------------------- */
@@ -165,7 +168,7 @@ struct tn_record_index {
     enum tn_level level;
     bool passed;
     int64_t created;
-    struct tn_str created_text, task, package, suite;
+    struct tn_str created_text, task, package, manifest, suite;
     uint64_t failures;
     struct tn_record_facts facts;
     enum tn_level needed[TN_DEPENDENCIES]; /* from which level on each dependency counts, as the document says */

@@ -12,11 +12,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { PATH = 4096 };
+
+/* FOLDER/NAME into out[PATH]. */
+static char *join(char *out, const char *folder, const char *name)
+{
+    size_t a = strlen(folder), b = strlen(name);
+    if (a + b + 2 > PATH) test_skip("the temporary folder has too long a name");
+    memcpy(out, folder, a);
+    out[a] = '/';
+    memcpy(out + a + 1, name, b + 1);
+    return out;
+}
+
+/* The same in a buffer of its own; valid until the next call. */
 static const char *inside(const char *folder, const char *name)
 {
-    static char path[4096];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    return path;
+    static char path[PATH];
+    return join(path, folder, name);
 }
 
 struct seen {
@@ -46,8 +59,8 @@ static void meddle(const char *path, const char *sql)
 
 TEST(an_empty_place_holds_nothing_and_reading_makes_nothing)
 {
-    char folder[4096];
-    snprintf(folder, sizeof(folder), "%s", inside(test_folder(), "none"));
+    char folder[PATH];
+    join(folder, test_folder(), "none");
     struct sample *s = sample_new(folder);
     struct seen seen = {0};
     struct tn_record_facts facts;
@@ -68,8 +81,8 @@ TEST(an_empty_place_holds_nothing_and_reading_makes_nothing)
 
 TEST(records_come_back_newest_first)
 {
-    char folder[4096], ids[3][TN_RECORD_ID + 1];
-    snprintf(folder, sizeof(folder), "%s", inside(test_folder(), "deep/er"));
+    char folder[PATH], ids[3][TN_RECORD_ID + 1];
+    join(folder, test_folder(), "deep/er");
     struct sample *s = sample_new(folder);
     struct seen seen = {0};
     struct tn_buf out;
@@ -102,9 +115,9 @@ TEST(records_come_back_newest_first)
 
 TEST(an_exported_document_can_be_stored_elsewhere)
 {
-    char from[4096], to[4096], id[TN_RECORD_ID + 1];
-    snprintf(from, sizeof(from), "%s", inside(test_folder(), "from"));
-    snprintf(to, sizeof(to), "%s", inside(test_folder(), "to"));
+    char from[PATH], to[PATH], id[TN_RECORD_ID + 1];
+    join(from, test_folder(), "from");
+    join(to, test_folder(), "to");
     struct sample *s = sample_new(from);
     struct tn_buf first, second;
     CHECK_INT(sample_put(s, 7, TN_LEVEL_REFERENCE_QUALIFIED, NULL, id), TN_OK);
@@ -156,8 +169,8 @@ TEST(a_runtime_without_state_folder_says_so)
 /* Each of these files is refused with its name, and not one byte of it changes. */
 static void refused(const char *what, const void *bytes, size_t n, enum tn_status expected)
 {
-    char folder[4096];
-    snprintf(folder, sizeof(folder), "%s", inside(test_folder(), what));
+    char folder[PATH];
+    join(folder, test_folder(), what);
     mkdir(folder, 0700);
     struct sample *s = sample_new(folder);
     const char *path = inside(folder, "records.db");
@@ -187,8 +200,8 @@ TEST(foreign_and_damaged_files_are_refused_untouched)
     refused("text", text, sizeof(text), TN_ARTIFACT_MALFORMED);
     refused("short", "SQLite format 3", 16, TN_ARTIFACT_MALFORMED);
 
-    char other[4096];
-    snprintf(other, sizeof(other), "%s", inside(test_folder(), "other"));
+    char other[PATH];
+    join(other, test_folder(), "other");
     mkdir(other, 0700);
     meddle(inside(other, "records.db"), "CREATE TABLE address(name TEXT); INSERT INTO address VALUES('me')");
     size_t n = 0;
@@ -196,8 +209,8 @@ TEST(foreign_and_damaged_files_are_refused_untouched)
     refused("foreign", bytes, n, TN_ARTIFACT_MALFORMED);
     free(bytes);
 
-    char ours[4096];
-    snprintf(ours, sizeof(ours), "%s", inside(test_folder(), "ours"));
+    char ours[PATH];
+    join(ours, test_folder(), "ours");
     struct sample *s = sample_new(ours);
     CHECK_INT(sample_put(s, 1, TN_LEVEL_RECOGNISED, NULL, NULL), TN_OK);
     bytes = bytes_of(ours, &n);
@@ -222,8 +235,8 @@ TEST(what_is_no_file_is_refused)
     unlink(inside(test_folder(), "records.db"));
     /* A state folder below a file cannot be made. */
     test_write_file(inside(test_folder(), "file"), "x", 1);
-    char below[4096];
-    snprintf(below, sizeof(below), "%s", inside(test_folder(), "file/state"));
+    char below[PATH];
+    join(below, test_folder(), "file/state");
     s->store.folder = below;
     CHECK_INT(sample_put(s, 1, TN_LEVEL_RECOGNISED, NULL, NULL), TN_RUNTIME_FAILURE);
     CHECK_CONTAINS(s->err.primary.message, "state folder");
@@ -281,8 +294,8 @@ TEST(a_busy_store_waits)
 TEST(many_processes_start_an_empty_store_at_once)
 {
     enum { PROCESSES = 6, EACH = 4 };
-    char folder[4096];
-    snprintf(folder, sizeof(folder), "%s", inside(test_folder(), "race"));
+    char folder[PATH];
+    join(folder, test_folder(), "race");
     for (int p = 0; p < PROCESSES; p++) {
         if (fork() != 0) continue;
         struct sample *s = sample_new(folder);
@@ -334,8 +347,8 @@ static bool small_disk(const char *place)
 
 TEST(a_full_disk_is_an_error_and_leaves_the_store_whole)
 {
-    char place[4096];
-    snprintf(place, sizeof(place), "%s", inside(test_folder(), "disk"));
+    char place[PATH];
+    join(place, test_folder(), "disk");
     mkdir(place, 0700);
     if (!small_disk(place)) test_skip("no file system can be mounted here");
     struct sample *s = sample_new(place);
@@ -357,8 +370,8 @@ TEST(a_full_disk_is_an_error_and_leaves_the_store_whole)
 
 TEST(a_read_only_disk_can_be_read_and_says_why_it_is_not_written)
 {
-    char place[4096];
-    snprintf(place, sizeof(place), "%s", inside(test_folder(), "disk"));
+    char place[PATH];
+    join(place, test_folder(), "disk");
     mkdir(place, 0700);
     if (!small_disk(place)) test_skip("no file system can be mounted here");
     struct sample *s = sample_new(place);
