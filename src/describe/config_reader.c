@@ -267,7 +267,7 @@ static void known_member(struct tn_builder *b, const struct tn_config_source *so
     (void)tn_asserted(b, v.doc->file, tn_json_pointer(v, pointer, sizeof(pointer)), false);
     if (row->kind == TN_FIELD_UNDERSTOOD) return;
     if (row->kind == TN_FIELD_SEMANTIC && !accepts(row->accepted, v)) {
-        tn_expected(refuse(b, v, "changes the forward pass in a way that is not implemented"), "%s", row->accepted);
+        tn_expected(refuse(b, v, "would change answers in a way that is not implemented"), "%s", row->accepted);
         return;
     }
     tn_fact_of_json(b, v, source->rule, true, "%s.%s", source->prefix, row->name);

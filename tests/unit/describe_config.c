@@ -74,7 +74,7 @@ TEST(fields_that_change_the_forward_pass)
     static const struct kit_fault faults[] = {
 #define OFF(field, value, accepted)                                                                \
     KIT_FAULT("config.json", "\"pad_token_id\": 0", "\"pad_token_id\": 0, \"" field "\": " value, TN_BLOCKER, \
-              TN_UNSUPPORTED_CONFIG, "config.json", "/" field, "changes the forward pass", value, accepted)
+              TN_UNSUPPORTED_CONFIG, "config.json", "/" field, "would change answers", value, accepted)
         OFF("is_decoder", "true", "false"),
         OFF("is_encoder_decoder", "true", "false"),
         OFF("is_causal", "true", "false"),
@@ -169,7 +169,7 @@ TEST(assertions_that_are_refused)
     KIT_EXPECT(d, TN_BLOCKER, TN_UNSUPPORTED_OPTION, NULL, "descriptive", "known and cannot be asserted", "/is_decoder");
     KIT_EXPECT(d, TN_BLOCKER, TN_UNSUPPORTED_OPTION, NULL, "descriptive", "known and cannot", "/transformers_version");
     KIT_EXPECT(d, TN_BLOCKER, TN_UNSUPPORTED_OPTION, NULL, "descriptive", "no unknown field /nowhere", "/nowhere");
-    KIT_EXPECT(d, TN_BLOCKER, TN_UNSUPPORTED_CONFIG, "config.json", "/is_decoder", "changes the forward pass");
+    KIT_EXPECT(d, TN_BLOCKER, TN_UNSUPPORTED_CONFIG, "config.json", "/is_decoder", "would change answers");
     CHECK_INT(d->findings.blockers, 5);
     kit_close(d);
 }

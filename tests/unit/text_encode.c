@@ -85,6 +85,33 @@ TEST(fast_path_equals_general_path)
     }
 }
 
+/* max_input_chars_per_word counts normalized characters: a syllable of three letters is three of the hundred. */
+TEST(word_length_after_normalization)
+{
+    static const struct {
+        const char *flags, *unit;
+    } rows[] = {{"tttt", "\uac01"}, {"tttt", "\u00e9"}, {"ttft", "\u0130"}, {"ttnf", "\u00e9"}, {"tttt", "e\u0301"}, {"ttft", "\uac01"}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct text_fixture x;
+        struct tn_text_encoding general;
+        struct tn_buf b;
+        REQUIRE(open_flags(&x, rows[i].flags) == TN_OK);
+        tn_text_encoding_init(&general, &x.alloc);
+        tn_buf_init(&b, &x.alloc, 4096);
+        for (size_t n = 1; n < 110; n++) {
+            struct tn_text_options o = {.want_offsets = true};
+            tn_buf_puts(&b, rows[i].unit);
+            REQUIRE(tn_text_encode(x.t, tn_buf_str(&b), (struct tn_str){0}, &o, &x.e, x.err) == TN_OK);
+            o.general_path = true;
+            REQUIRE(tn_text_encode(x.t, tn_buf_str(&b), (struct tn_str){0}, &o, &general, x.err) == TN_OK);
+            if (!same(&x.e, &general)) test_fail(__FILE__, __LINE__, "%s: %zu times %s", rows[i].flags, n, rows[i].unit);
+        }
+        tn_buf_release(&b);
+        tn_text_encoding_release(&general);
+        text_close(&x);
+    }
+}
+
 /* The caches in the working memory belong to one tokenizer; the next one must not see them. */
 TEST(working_memory_moves_between_tokenizers)
 {
