@@ -97,7 +97,7 @@ struct word {
     size_t bytes, chars; /* chars beyond `bytes` of ASCII are counted as they come */
     uint64_t hash;
     uint32_t begin;      /* of the first byte in the text */
-    uint32_t last;       /* just past the last byte taken */
+    uint32_t last;       /* just past the last ASCII byte taken */
     bool table;          /* offsets are in s->word_offsets; else byte i is begin + i */
 };
 
@@ -213,11 +213,8 @@ static enum tn_status high_char(const struct tn_text_tokenizer *t, struct tn_tex
     if (seen->kind == KIND_ISOLATED) return isolated(t, s, list, w, seen->image, seen->bytes, seen->chars, from, to);
     if (seen->kind != KIND_WORD) return TN_OK;
     if (w->bytes == 0) w->begin = (uint32_t)from;
-    if (!add_to_word(s, list, w, seen->image, seen->bytes, seen->chars, (uint32_t)from, (uint32_t)to)) {
-        return TN_INSUFFICIENT_MEMORY;
-    }
-    w->last = (uint32_t)to;
-    return TN_OK;
+    bool added = add_to_word(s, list, w, seen->image, seen->bytes, seen->chars, (uint32_t)from, (uint32_t)to);
+    return added ? TN_OK : TN_INSUFFICIENT_MEMORY;
 }
 
 static enum tn_status scan(const struct tn_text_tokenizer *t, struct tn_text_scratch *s, struct tn_token_list *list,
