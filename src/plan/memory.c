@@ -7,12 +7,19 @@
 #include "plan/plan.h"
 
 /*
- * Measured on vocabularies of 155 to 151,643 entries (bench/notes of the tokenizer): bytes that stay, and bytes that the
- * parsed document takes while the stages are built, per byte of file.
+ * Bytes of the tokenizer per byte of its file, measured on vocabularies of 155 to 30,522 entries: what stays (hash tables
+ * and texts), and the parsed document with two copies of its text while the stages are built. Both only matter beside
+ * small weights.
  */
-#define TOKENIZER_RESIDENT_PER_BYTE 6.0
-#define TOKENIZER_DOCUMENT_PER_BYTE 12.0
-enum { SESSION_FIXED = 64 << 10 };
+#define RESIDENT_PER_JSON_BYTE 2.4
+#define RESIDENT_PER_VOCAB_BYTE 4.8
+#define TRANSIENT_PER_BYTE 9.1
+enum {
+    TOKENIZER_FIXED = 2 << 10,
+    SCRATCH_FIXED = 269 << 10, /* of the tokenizer: its cache of words is most of it */
+    SCRATCH_PER_TOKEN = 32,
+    SESSION_FIXED = 8 << 10,   /* the session itself, its recipe and its lease's bookkeeping */
+};
 
 static uint64_t file_size(const struct tn_description *d, struct tn_str path)
 {
@@ -39,10 +46,11 @@ struct tn_memory_estimate tn_memory_estimate_make(const struct tn_description *d
         .uncertainty = a->estimate.uncertainty,
     };
     uint64_t json = file_size(d, d->tokenizer.tokenizer_json), vocab = file_size(d, d->tokenizer.vocab_txt);
-    uint64_t source = json ? json : vocab;
-    m.tokenizer = (uint64_t)(TOKENIZER_RESIDENT_PER_BYTE * (double)source);
-    m.tokenizer_transient = (uint64_t)(TOKENIZER_DOCUMENT_PER_BYTE * (double)source);
-    m.session = SESSION_FIXED + route->max_tokens * 64 + batch_bytes(batch_rows, batch_sequences, a->output_width);
+    double stays = json ? RESIDENT_PER_JSON_BYTE * (double)json : RESIDENT_PER_VOCAB_BYTE * (double)vocab;
+    m.tokenizer = TOKENIZER_FIXED + (uint64_t)stays;
+    m.tokenizer_transient = (uint64_t)(TRANSIENT_PER_BYTE * (double)(json ? json : vocab));
+    m.session = SESSION_FIXED + sizeof(struct tn_error) + SCRATCH_FIXED + SCRATCH_PER_TOKEN * route->max_tokens +
+                batch_bytes(batch_rows, batch_sequences, a->output_width);
     m.resident = m.tokenizer + m.session + m.weights + m.workspace;
     uint64_t building = m.tokenizer + m.tokenizer_transient;
     uint64_t loading = m.tokenizer + m.weights + m.workspace + m.transient;
