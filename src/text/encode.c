@@ -113,8 +113,11 @@ void tn_text_encoding_release(struct tn_text_encoding *e)
     tn_text_encoding_init(e, e->alloc);
 }
 
+/* A quarter of a megabyte of words does not pay for one short text. */
+enum { CACHE_FROM_BYTES = 2048 };
+
 /* Working memory with empty caches; what they hold belongs to one tokenizer. */
-static bool prepare_scratch(const struct tn_text_tokenizer *t, struct tn_text_encoding *e)
+static bool prepare_scratch(const struct tn_text_tokenizer *t, struct tn_text_encoding *e, size_t bytes)
 {
     if (!e->scratch) {
         e->scratch = tn_calloc(e->alloc, 1, sizeof(*e->scratch));
@@ -122,13 +125,19 @@ static bool prepare_scratch(const struct tn_text_tokenizer *t, struct tn_text_en
         e->scratch->alloc = e->alloc;
     }
     struct tn_text_scratch *s = e->scratch;
-    if (!s->cache) s->cache = tn_malloc_aligned(e->alloc, sizeof(*s->cache) << TN_CACHE_BITS, 64);
+    bool fresh = !s->cache && (s->used || bytes >= CACHE_FROM_BYTES);
+    s->used = true;
+    if (fresh) {
+        s->cache = tn_malloc_aligned(e->alloc, sizeof(*s->cache) << TN_CACHE_BITS, 64);
+        if (!s->cache) return false;
+        memset(s->cache, 0, sizeof(*s->cache) << TN_CACHE_BITS);
+    }
     if (!s->chars_seen) s->chars_seen = tn_malloc(e->alloc, sizeof(*s->chars_seen) << TN_CHAR_CACHE_BITS);
-    if (!s->cache || !s->chars_seen) return false;
+    if (!s->chars_seen) return false;
     if (!tn_text_grow(e->alloc, &s->hashes, &s->hashes_cap, TN_CACHE_BYTES, sizeof(*s->hashes))) return false;
     if (!tn_text_grow(e->alloc, &s->word, &s->word_cap, 256, 1)) return false;
     if (s->owned && tn_digest_eq(&s->owner, &t->identity)) return true;
-    memset(s->cache, 0, sizeof(*s->cache) << TN_CACHE_BITS);
+    if (s->cache) memset(s->cache, 0, sizeof(*s->cache) << TN_CACHE_BITS);
     memset(s->chars_seen, 0xFF, sizeof(*s->chars_seen) << TN_CHAR_CACHE_BITS);
     s->owner = t->identity;
     s->owned = true;
@@ -347,7 +356,7 @@ enum tn_status tn_text_encode(const struct tn_text_tokenizer *t, struct tn_str t
     const struct tn_str texts[2] = {text, pair};
     e->count = e->total = 0;
     e->truncated = false;
-    if (!prepare_scratch(t, e)) return tn_error_memory(err, TN_PHASE_REQUEST, "encoding a text");
+    if (!prepare_scratch(t, e, text.n + (pair.s ? pair.n : 0))) return tn_error_memory(err, TN_PHASE_REQUEST, "encoding a text");
     for (int i = 0; i < (pair.s ? 2 : 1); i++) {
         struct tn_token_list *list = &e->scratch->sequences[i];
         list->want_offsets = options->want_offsets;

@@ -81,8 +81,8 @@ struct tn_form {
 struct tn_text_scratch {
     struct tn_alloc *alloc;
     struct tn_digest owner; /* tokenizer that the caches belong to */
-    bool owned;
-    struct tn_cached_word *cache;
+    bool owned, used;
+    struct tn_cached_word *cache; /* NULL until it pays */
     struct tn_cached_char *chars_seen;
     struct tn_chars chars, spare;
     size_t most_chars; /* a normalizer must not make more of the current text */

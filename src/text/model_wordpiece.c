@@ -245,7 +245,7 @@ enum tn_status tn_wordpiece_word(const struct tn_text_tokenizer *t, struct tn_te
         push(s, list, t->model.unk_id, 0, n, by_table, base);
         return TN_OK;
     }
-    if (n > TN_CACHE_BYTES) return split_word(t, s, list, n, by_table, base);
+    if (!s->cache || n > TN_CACHE_BYTES) return split_word(t, s, list, n, by_table, base);
     struct tn_cached_word *slot = &s->cache[hash >> (64 - TN_CACHE_BITS)];
     if (slot->tag != (uint32_t)hash || slot->bytes != n || !same_bytes(slot->word, s->word, n)) {
         uint32_t ids[TN_CACHE_PIECES];
