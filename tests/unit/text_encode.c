@@ -343,7 +343,8 @@ static enum tn_status whole_road(struct text_fixture *x, const char *json, size_
     tn_buf_init(&out, &x->alloc, 1 << 20);
     status = tn_text_decode(x->t, x->e.ids, x->e.count, false, &out);
     tn_buf_release(&out);
-    return status;
+    /* Decoding reports by status alone. */
+    return status ? tn_error_memory(x->err, TN_PHASE_REQUEST, "decoding") : TN_OK;
 }
 
 static void sweep(const char *relative)
