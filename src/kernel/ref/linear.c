@@ -1,7 +1,7 @@
 /*
  * Linear layer, reference. Weights are packed into panels of PANEL columns, [k][PANEL] each, so that
- * a compiler can keep a row of sums in registers; every sum still adds its k products in order from
- * zero. The packed block starts with the bias, one float per (padded) column.
+ * a compiler can keep a row of sums in registers; every sum adds its k products in order, by chunks.
+ * The packed block starts with the bias, one float per (padded) column.
  */
 #include "base/checked.h"
 #include "kernel/float16.h"
@@ -91,25 +91,42 @@ void tn_ref_linear_pack(const struct tn_linear *layer, const struct tn_linear_pa
     }
 }
 
+/* Steps of one partial sum: shorter chains of additions round less (see x86/tile.h). Even, for pairs. */
+enum { CHUNK = 128 };
+
+static void add_partial(float *sum, float *partial)
+{
+    for (int j = 0; j < PANEL; j++) {
+        sum[j] += partial[j];
+        partial[j] = 0.0f;
+    }
+}
+
 static void sums_f32(const struct tn_linear *layer, const float *x, const char *panel, float *sum)
 {
     const float *w = (const float *)(const void *)panel;
+    float partial[PANEL] = {0};
     for (size_t k = 0; k < layer->k; k++, w += PANEL) {
-        for (int j = 0; j < PANEL; j++) sum[j] += x[k] * w[j];
+        if (k % CHUNK == 0) add_partial(sum, partial);
+        for (int j = 0; j < PANEL; j++) partial[j] += x[k] * w[j];
     }
+    add_partial(sum, partial);
 }
 
 static void sums_bf16(const struct tn_linear *layer, const float *x, const char *panel, float *sum)
 {
     const uint16_t *w = (const uint16_t *)(const void *)panel;
+    float partial[PANEL] = {0};
     for (size_t k = 0; k < layer->k; k += 2, w += 2 * PANEL) {
+        if (k % (2 * CHUNK) == 0) add_partial(sum, partial);
         float even = tn_bf16_to_f32(tn_f32_to_bf16(x[k]));
         float odd = k + 1 < layer->k ? tn_bf16_to_f32(tn_f32_to_bf16(x[k + 1])) : 0.0f;
         for (int j = 0; j < PANEL; j++) {
-            sum[j] += odd * tn_bf16_to_f32(w[PANEL + j]);
-            sum[j] += even * tn_bf16_to_f32(w[j]);
+            partial[j] += odd * tn_bf16_to_f32(w[PANEL + j]);
+            partial[j] += even * tn_bf16_to_f32(w[j]);
         }
     }
+    add_partial(sum, partial);
 }
 
 void tn_ref_linear(const struct tn_linear_args *a, unsigned rank, unsigned size)
