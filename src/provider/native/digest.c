@@ -5,8 +5,9 @@
  */
 #include "provider/native/native.h"
 
+#include "package/sort.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static uint64_t chunks_of(const struct tn_tensor_info *t)
@@ -126,8 +127,9 @@ void tn_weights_digest_add(struct tn_weights_digest *d, uint32_t weight, uint64_
 }
 
 /* Graph weights in the order of their roles, so that the identity does not depend on the order of building. */
-static int by_role(const void *a, const void *b)
+static int by_role(const void *a, const void *b, void *context)
 {
+    (void)context;
     const struct tn_graph_weight *const *x = a, *const *y = b;
     return strcmp((*x)->role.s, (*y)->role.s);
 }
@@ -154,7 +156,7 @@ enum tn_status tn_weights_digest_end(struct tn_weights_digest *d, const struct t
     const struct tn_graph_weight **order = tn_calloc(d->alloc, (size_t)g->weight_count + 1, sizeof(const void *));
     if (!order) return tn_error_memory(err, TN_PHASE_LOAD, "hashing weights");
     for (uint32_t i = 0; i < g->weight_count; i++) order[i] = &g->weights[i];
-    qsort(order, g->weight_count, sizeof(const void *), by_role);
+    tn_sort(order, g->weight_count, sizeof(const void *), by_role, NULL);
     for (uint32_t i = 0; i < g->weight_count; i++) hash_weight(&h, d, (uint32_t)(order[i] - g->weights));
     tn_free(d->alloc, order);
     d->value = tn_sha256_finish(&h);
