@@ -154,6 +154,12 @@ typedef enum tn_log_level { TN_LOG_DEBUG, TN_LOG_INFO, TN_LOG_WARNING, TN_LOG_ER
 /* `text` is valid during the call only. Called from any thread; must not call back into the runtime. */
 typedef void (*tn_log_fn)(void *user, tn_log_level level, const char *text, size_t length);
 
+/* A ceiling of the library by its name in tn_doctor's "limits", e.g. "text_bytes". */
+typedef struct tn_limit {
+    const char *name;
+    uint64_t value;
+} tn_limit;
+
 typedef struct tn_runtime_options {
     size_t struct_size;
     /* Host allocator, both or neither; must return memory aligned to 16 bytes. Called from any thread. */
@@ -166,6 +172,8 @@ typedef struct tn_runtime_options {
     uint64_t memory_limit;      /* bytes of our allocator; 0: none */
     const char *cache_folder;   /* derived files, private; NULL: no cache on disk */
     const char *state_folder;   /* evidence records; NULL: no records */
+    const tn_limit *limits;     /* ceilings that differ from the defaults; tn_doctor lists all of them */
+    size_t limit_count;
 } tn_runtime_options;
 
 TN_API tn_status tn_runtime_new(const tn_runtime_options *options, tn_runtime **out, tn_error *err);
@@ -269,9 +277,9 @@ typedef struct tn_embed_request {
     size_t struct_size;
     const tn_string *texts; /* read during the call only */
     size_t count;
-    const char *role;       /* name of a prompt of the package; NULL: the default prompt, if any */
+    const char *role;       /* name of a prompt of the package; NULL: the default prompt, if any; "": no prompt */
     tn_tristate normalize;  /* TN_AUTO: as the package says */
-    unsigned dimensions;    /* 0: all; fewer: the first ones, normalised again when normalised */
+    unsigned dimensions;    /* 0: all; fewer: the first ones, not normalised again unless asked */
     tn_tristate truncate;   /* TN_AUTO is yes, as the reference does; TN_NO: a longer text is TN_INPUT_TOO_LONG */
     bool atomic;            /* one bad item fails the whole request */
     unsigned batch;         /* most texts per step; 0: chosen by tokens */
@@ -304,11 +312,18 @@ TN_API tn_status tn_embed_start(tn_session *session, const tn_embed_request *req
  * failed item or outcome err is filled as well; the return value is TN_OK unless the call itself was wrong.
  */
 TN_API tn_status tn_execution_next(tn_execution *execution, uint32_t timeout_ms, tn_event *event, tn_error *err);
-/* Asks it to stop; the terminal event follows. Any thread, any number of times. */
+/*
+ * Asks it to stop; items that are ready and then the terminal event follow, whether or not the provider has let go yet.
+ * Any thread, any number of times.
+ */
 TN_API void tn_execution_cancel(tn_execution *execution);
 /* Waits until the work has really stopped and its memory is free: TN_OK, or TN_DRAIN_FAILED when the time is over. */
 TN_API tn_status tn_execution_drain(tn_execution *execution, uint32_t timeout_ms, tn_error *err);
-/* After the terminal event: identities, provider, versions, numeric policy, effective options with origins. */
+/*
+ * Once the work has stopped (TN_BUSY before): task, contract, recipe, provider, family, build, outcome, evidence_level,
+ * identity {manifest, weights, tokenizer, closure, plan, space}, numeric, plan {id, options}, options (of the request)
+ * and result {dimensions, normalized, role}, counts, timings_ms. Every option is {value, origin}.
+ */
 TN_API tn_status tn_execution_account(tn_execution *execution, tn_document **out, tn_error *err);
 /* Cancels when still running, waits for the work to stop, releases results. */
 TN_API void tn_execution_free(tn_execution *execution);

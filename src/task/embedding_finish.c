@@ -1,8 +1,7 @@
 /*
  * What happens to a vector after the provider. The rules are those of sentence-transformers' encode: the module chain
- * first, then truncation, then normalisation on request. Hence a truncation that the package itself states
- * (truncate_dim) leaves vectors that are no longer of length 1, while one that the request asks for keeps the promise
- * that the package makes about its vectors.
+ * first, then truncation, then normalisation on request. Hence a vector that was cut, by the package's truncate_dim or
+ * by the request, is no longer of length 1 and says so; whoever wants length 1 asks for it.
  */
 #include "task/embedding.h"
 
@@ -17,7 +16,6 @@ struct tn_embedding_finish tn_embedding_finish_of(bool package_normalizes, uint6
     struct tn_embedding_finish f = {.dimensions = (uint32_t)dims};
     f.normalize_first = package_normalizes && normalize != TN_NO;
     if (normalize == TN_YES) f.normalize_last = cut || !f.normalize_first;
-    if (normalize == TN_AUTO) f.normalize_last = f.normalize_first && cut && dimensions > 0;
     f.normalized = f.normalize_last || (f.normalize_first && !cut);
     return f;
 }
