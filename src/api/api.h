@@ -66,6 +66,8 @@ const struct tn_provider_entry *tn_provider_entries(size_t *count);
 
 void tn_package_ref(struct tn_package *package);
 void tn_package_unref(struct tn_package *package);
+/* The identity of all files, when a verification has found it. */
+bool tn_package_closure(struct tn_package *package, struct tn_digest *out);
 
 /* ---- plan_api.c ------------------------------------------------------------------------------------------------------- */
 

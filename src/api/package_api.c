@@ -75,6 +75,15 @@ TN_API void tn_package_free(tn_package *package)
     if (package) tn_package_unref(package);
 }
 
+bool tn_package_closure(struct tn_package *package, struct tn_digest *out)
+{
+    tn_mutex_lock(&package->lock);
+    bool known = package->have_closure;
+    *out = package->closure;
+    tn_mutex_unlock(&package->lock);
+    return known;
+}
+
 /* ---- inspect ------------------------------------------------------------------------------------------------------- */
 
 static void write_digest(struct tn_json_writer *w, const char *key, bool have, const struct tn_digest *digest)

@@ -22,20 +22,51 @@ static void move_account(struct tn_alloc *to, const struct tn_alloc *from)
     to->budget = from->budget;
 }
 
-static enum tn_status check(const tn_runtime_options *o, struct tn_error *err)
+static enum tn_status refuse_limit(struct tn_error *err, const char *name)
 {
-    struct tn_limits limits = tn_limits_default();
+    struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_RUNTIME, "no limit of this name exists");
+    tn_at_option(f, "limits");
+    tn_found(f, "%s", name ? name : "NULL");
+    tn_expected(f, "a name of the list that tn_doctor prints");
+    return TN_INVALID_REQUEST;
+}
+
+static uint64_t *limit_of(struct tn_limits *limits, const char *name)
+{
+#define X(field, value)                                                                            \
+    if (strcmp(name, #field) == 0) return &limits->field;
+    TN_LIMITS_LIST(X)
+#undef X
+    return NULL;
+}
+
+static enum tn_status set_limits(struct tn_limits *limits, const tn_runtime_options *o, struct tn_error *err)
+{
+    *limits = tn_limits_default();
+    if (o->limit_count > 0 && !o->limits) return refuse_limit(err, NULL);
+    for (size_t i = 0; i < o->limit_count; i++) {
+        uint64_t *limit = o->limits[i].name ? limit_of(limits, o->limits[i].name) : NULL;
+        if (!limit) return refuse_limit(err, o->limits[i].name);
+        *limit = o->limits[i].value;
+    }
+    return TN_OK;
+}
+
+static enum tn_status check(const tn_runtime_options *o, struct tn_limits *limits, struct tn_error *err)
+{
     struct tn_finding *f;
     if (!o->allocate != !o->release) {
         f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_RUNTIME, "allocate and release come both or not at all");
         tn_at_option(f, o->allocate ? "release" : "allocate");
         return TN_INVALID_REQUEST;
     }
-    if (o->threads > limits.threads) {
+    enum tn_status st = set_limits(limits, o, err);
+    if (st) return st;
+    if (o->threads > limits->threads) {
         f = tn_error_set(err, TN_RESOURCE_LIMIT, TN_PHASE_RUNTIME, "more threads are asked for than the limit allows");
         tn_at_option(f, "threads");
         tn_found(f, "%u", o->threads);
-        tn_expected(f, "at most %llu", (unsigned long long)limits.threads);
+        tn_expected(f, "at most %llu", (unsigned long long)limits->threads);
         return TN_RESOURCE_LIMIT;
     }
     return TN_OK;
@@ -61,11 +92,12 @@ static void destroy(struct tn_runtime *r)
 TN_API tn_status tn_runtime_new(const tn_runtime_options *options, tn_runtime **out, tn_error *err)
 {
     tn_runtime_options o;
+    struct tn_limits limits;
     struct tn_alloc alloc;
     if (!out) return tn_null_argument(err, TN_PHASE_RUNTIME, "out");
     *out = NULL;
     enum tn_status st = tn_read_options(&o, sizeof(o), options, "tn_runtime_options", err);
-    if (!st) st = check(&o, err);
+    if (!st) st = check(&o, &limits, err);
     if (st) return st;
     tn_alloc_init(&alloc);
     alloc.allocate = o.allocate;
@@ -77,7 +109,7 @@ TN_API tn_status tn_runtime_new(const tn_runtime_options *options, tn_runtime **
     move_account(&r->alloc, &alloc);
     tn_ref_init(&r->ref);
     r->threads = o.threads ? o.threads : tn_cpu_count();
-    r->ctx = (struct tn_context){.alloc = &r->alloc, .limits = tn_limits_default(), .log = o.log, .log_user = o.log_user};
+    r->ctx = (struct tn_context){.alloc = &r->alloc, .limits = limits, .log = o.log, .log_user = o.log_user};
     if (r->threads > r->ctx.limits.threads) r->threads = (unsigned)r->ctx.limits.threads;
     if (!copy_folder(r, o.cache_folder, &r->cache_folder) || !copy_folder(r, o.state_folder, &r->state_folder) ||
         !tn_mutex_init(&r->lock)) {

@@ -2,10 +2,14 @@
 #include "api/api.h"
 #include "session/session.h"
 
+static struct tn_package *package_of(const struct tn_plan *plan)
+{
+    return plan->keep.owner;
+}
+
 static struct tn_runtime *runtime_of(const struct tn_plan *plan)
 {
-    const struct tn_package *package = plan->keep.owner;
-    return package->runtime;
+    return package_of(plan)->runtime;
 }
 
 TN_API tn_status tn_session_load(tn_plan *plan, const tn_load_options *options, tn_session **out, tn_error *err)
@@ -75,8 +79,10 @@ TN_API tn_status tn_execution_account(tn_execution *execution, tn_document **out
     if (out) *out = NULL;
     if (!execution) return tn_null_argument(err, TN_PHASE_EXECUTE, "execution");
     if (!out) return tn_null_argument(err, TN_PHASE_EXECUTE, "out");
+    struct tn_digest closure;
+    bool known = tn_package_closure(package_of(execution->plan), &closure);
     tn_document_begin(&b, runtime_of(execution->plan));
-    enum tn_status st = tn_execution_account_write(execution, &b.w, err);
+    enum tn_status st = tn_execution_account_write(execution, known ? &closure : NULL, &b.w, err);
     return tn_document_finish(&b, st, out, err);
 }
 

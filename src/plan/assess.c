@@ -11,10 +11,10 @@
 #include <string.h>
 
 /*
- * Rows that one invocation carries. Efficiency of the kernels is flat from some 500 rows on; more rows balance sequences
- * of different lengths better, fewer bound the time until a cancel or another request is noticed.
+ * Rows that one invocation carries, per thread: providers cut them into equal pieces for their threads, and more pieces
+ * balance better, while fewer rows bound the time until a cancel or another request is noticed (some 100 ms).
  */
-enum { BATCH_ROWS = 2048, BATCH_SEQUENCES = 512 };
+enum { ROWS_PER_THREAD = 1024, LEAST_ROWS = 2048, MOST_ROWS = 32768, ROWS_PER_SEQUENCE = 4 };
 
 /* ---- common findings --------------------------------------------------------------------------------------------- */
 
@@ -32,6 +32,13 @@ static enum tn_status assess_common(struct tn_survey *s, const tn_plan_options *
 
 /* ---- one provider -------------------------------------------------------------------------------------------------- */
 
+static uint64_t batch_rows(uint64_t threads, uint64_t longest)
+{
+    uint64_t rows = threads < MOST_ROWS / ROWS_PER_THREAD ? threads * ROWS_PER_THREAD : MOST_ROWS;
+    if (rows < LEAST_ROWS) rows = LEAST_ROWS;
+    return rows < longest ? longest : rows;
+}
+
 static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
 {
     uint64_t longest = s->route.max_tokens ? s->route.max_tokens : 1;
@@ -45,9 +52,9 @@ static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
         .numeric = known ? s->policy.numeric : "f32", /* an unknown one is a finding already */
         .threads = s->policy.threads > s->planner->defaults.most_threads ? 1 : (unsigned)s->policy.threads,
         .max_rows = longest,
-        .batch_rows = longest > BATCH_ROWS ? longest : BATCH_ROWS,
-        .batch_sequences = BATCH_SEQUENCES,
+        .batch_rows = batch_rows(s->policy.threads, longest),
     };
+    row->request.batch_sequences = row->request.batch_rows / ROWS_PER_SEQUENCE;
 }
 
 static struct tn_str text_member(struct tn_json doc, const char *pointer)

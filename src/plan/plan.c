@@ -83,6 +83,9 @@ enum tn_status tn_plan_make(const struct tn_planner *planner, const tn_plan_opti
     tn_digest_hex(&plan->fingerprint, plan->id);
     tn_ref_init(&plan->ref);
     plan->keep = keep;
+    if (plan->skipped > 0) {
+        tn_log(planner->ctx, TN_LOG_WARNING, "plan %.16s falls back to provider %s", plan->id, plan->row->entry->name);
+    }
     *out = plan;
     return TN_OK;
 fail:

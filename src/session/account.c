@@ -18,7 +18,7 @@ static struct tn_digest space_of(const struct tn_execution *x)
     return tn_sha256_finish(&h);
 }
 
-static void write_identity(const struct tn_execution *x, struct tn_json_writer *w)
+static void write_identity(const struct tn_execution *x, const struct tn_digest *closure, struct tn_json_writer *w)
 {
     struct tn_digest space = space_of(x);
     tn_jw_key(w, "identity");
@@ -26,7 +26,11 @@ static void write_identity(const struct tn_execution *x, struct tn_json_writer *
     write_digest(w, "manifest", &x->plan->survey.planner->d->inv->manifest);
     write_digest(w, "weights", &x->session->weights);
     write_digest(w, "tokenizer", &x->session->tokenizer_id);
-    tn_jw_member_null(w, "closure");
+    if (closure) {
+        write_digest(w, "closure", closure);
+    } else {
+        tn_jw_member_null(w, "closure");
+    }
     tn_jw_member_cstr(w, "plan", x->plan->id);
     write_digest(w, "space", &space);
     tn_jw_end_object(w);
@@ -115,7 +119,8 @@ static void write_plan_choices(const struct tn_execution *x, struct tn_json_writ
     tn_jw_end_object(w);
 }
 
-enum tn_status tn_execution_account_write(struct tn_execution *x, struct tn_json_writer *w, struct tn_error *err)
+enum tn_status tn_execution_account_write(struct tn_execution *x, const struct tn_digest *closure,
+                                          struct tn_json_writer *w, struct tn_error *err)
 {
     tn_mutex_lock(&x->session->lock);
     bool finished = x->finished;
@@ -129,7 +134,7 @@ enum tn_status tn_execution_account_write(struct tn_execution *x, struct tn_json
     write_versions(x, w);
     tn_jw_member_cstr(w, "outcome", x->outcome ? tn_status_name(x->outcome) : "completed");
     tn_jw_member_cstr(w, "evidence_level", tn_level_name(x->plan->row->level));
-    write_identity(x, w);
+    write_identity(x, closure, w);
     write_numeric(x, w);
     write_plan_choices(x, w);
     x->recipe->account(x->run, w);

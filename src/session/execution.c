@@ -8,6 +8,8 @@
 #include "base/checked.h"
 #include "base/os.h"
 
+#include <string.h>
+
 /* ---- admission ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t room(const struct tn_alloc *a)
@@ -196,20 +198,32 @@ static void check_time(struct tn_execution *x)
     if (x->decided && !x->busy) tn_execution_finish(x);
 }
 
+static void describe_outcome(const struct tn_execution *x, struct tn_error *err)
+{
+    struct tn_finding *f;
+    switch (x->outcome) {
+    case TN_OK:
+        return;
+    case TN_CANCELLED:
+        tn_error_set(err, TN_CANCELLED, TN_PHASE_EXECUTE, "the execution was cancelled on request");
+        break;
+    case TN_DEADLINE_EXCEEDED:
+        f = tn_error_set(err, TN_DEADLINE_EXCEEDED, TN_PHASE_EXECUTE, "the deadline of the execution has passed");
+        tn_remedy(f, "allow more time or send less work at once");
+        break;
+    default:
+        f = tn_error_set(err, x->outcome, TN_PHASE_EXECUTE, "the execution failed");
+        if (f && x->failure.code) *f = x->failure;
+    }
+    if (err) memcpy(err->plan_id, x->plan->id, sizeof(x->plan->id));
+}
+
 static void tell_outcome(struct tn_execution *x, tn_event *event, struct tn_error *err)
 {
     *event = (tn_event){.kind = TN_EVENT_TERMINAL, .status = x->outcome, .failed_items = (size_t)x->counts.failed};
     x->told = true;
-    if (x->outcome == TN_CANCELLED || x->outcome == TN_DEADLINE_EXCEEDED) {
-        struct tn_finding *f = tn_error_set(err, x->outcome, TN_PHASE_EXECUTE,
-                                            x->outcome == TN_CANCELLED ? "the execution was cancelled on request"
-                                                                       : "the deadline of the execution has passed");
-        if (x->outcome == TN_DEADLINE_EXCEEDED) tn_remedy(f, "allow more time or send less work at once");
-    } else if (x->outcome) {
-        struct tn_finding *f = tn_error_set(err, x->outcome, TN_PHASE_EXECUTE, "the execution failed");
-        if (f && x->failure.code) *f = x->failure;
-        event->index = x->failure.item >= 0 && x->failure.code ? (size_t)x->failure.item : 0;
-    }
+    if (x->outcome && x->failure.code && x->failure.item >= 0) event->index = (size_t)x->failure.item;
+    describe_outcome(x, err);
 }
 
 /* Makes room in the queue; a producer that paused for lack of it starts again when half of it is free. */

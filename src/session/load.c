@@ -294,11 +294,16 @@ enum tn_status tn_session_open(struct tn_plan *plan, const struct tn_load_reques
     if (st) tn_error_memory(err, TN_PHASE_LOAD, "opening the session");
     if (!st) st = run_stages(s, request, err);
     if (st) {
-        if (err) err->primary.phase = TN_PHASE_LOAD; /* whoever noticed it: it was the load that failed */
+        if (err) {
+            err->primary.phase = TN_PHASE_LOAD; /* whoever noticed it: it was the load that failed */
+            memcpy(err->plan_id, plan->id, sizeof(plan->id));
+        }
         tn_session_unload(s);
         destroy(s);
         return st;
     }
+    tn_log(&s->ctx, TN_LOG_INFO, "plan %.16s loaded: %llu bytes held", plan->id,
+           (unsigned long long)tn_alloc_current(&s->lease));
     *out = s;
     return TN_OK;
 }

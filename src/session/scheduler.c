@@ -207,6 +207,16 @@ static void invoke_team(struct tn_session *s)
     }
 }
 
+/* Working memory that one long text has blown up does not stay. */
+static void shrink_scratch(struct tn_session *s)
+{
+    if (!s->scratch.oversize) return;
+    tn_text_encoding_release(&s->scratch.encoding);
+    tn_text_encoding_init(&s->scratch.encoding, &s->lease);
+    s->scratch.owner = 0;
+    s->scratch.oversize = false;
+}
+
 static void work(struct tn_session *s)
 {
     tn_batch_clear(&s->batch);
@@ -214,6 +224,7 @@ static void work(struct tn_session *s)
     for (uint32_t i = 0; i < s->team_size; i++) fill_member(s, &s->team[i], s->team_size - i);
     if (s->batch.sequences > 0) invoke_team(s);
     for (uint32_t i = 0; i < s->team_size; i++) give_results(s, &s->team[i]);
+    shrink_scratch(s);
 }
 
 /* ---- driving --------------------------------------------------------------------------------------------------------- */

@@ -158,7 +158,8 @@ bool tn_execution_wants_work(const struct tn_execution *x);
 
 /* ---- account.c ------------------------------------------------------------------------------------------------------- */
 
-/* TN_BUSY while the work has not stopped. */
-enum tn_status tn_execution_account_write(struct tn_execution *x, struct tn_json_writer *w, struct tn_error *err);
+/* TN_BUSY while the work has not stopped. `closure` is the package's, NULL when it is not known. */
+enum tn_status tn_execution_account_write(struct tn_execution *x, const struct tn_digest *closure,
+                                          struct tn_json_writer *w, struct tn_error *err);
 
 #endif

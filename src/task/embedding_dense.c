@@ -198,8 +198,8 @@ static void write_contract(struct tn_json_writer *w)
     write_field(w, "role", "name of a prompt, or absent", "the prompt's text is put in front of each text; absent: the "
                 "package's default prompt; empty: no prompt");
     write_field(w, "normalize", "auto | yes | no", "whether vectors get length 1; auto: as the package says");
-    write_field(w, "dimensions", "1..width, or absent", "keeps the first components; a normalised vector is normalised "
-                "again; the package's own truncation does not do that and is then reported as not normalised");
+    write_field(w, "dimensions", "1..width, or absent", "keeps the first components, after everything the package does; "
+                "what is left has length 1 only when normalize is yes");
     write_field(w, "truncate", "yes | no", "whether a text beyond the limit is cut or refused as input_too_long");
     write_field(w, "atomic", "bool", "whether one bad item fails the whole request");
     tn_jw_end_array(w);

@@ -15,8 +15,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Items and bytes of text that one call of advance looks at, so that cancelling is noticed between calls. */
-enum { ITEMS_PER_STEP = 4096, BYTES_PER_STEP = 4 << 20 };
+/*
+ * ITEMS, BYTES: what one call of advance looks at, so that cancelling is noticed between calls. A text beyond LARGE_TEXT
+ * makes the tokenizer's working memory grow by up to LARGE_FACTOR times its bytes (measured: 1.2 to 4.3); that is counted
+ * at admission and given back afterwards, while what smaller texts need stays.
+ */
+enum { ITEMS_PER_STEP = 4096, BYTES_PER_STEP = 4 << 20, LARGE_TEXT = 64 << 10, LARGE_FACTOR = 6, WARM_WORDS = 1024 };
 
 /* ---- the model: what is fixed per session -------------------------------------------------------------------- */
 
@@ -151,12 +155,30 @@ static void space(const struct tn_recipe_model *m, struct tn_sha256 *h)
     tn_sha256_update_u64(h, m->width);
 }
 
+/* Two texts as long as the limit: the working memory of the tokenizer is then what it will be. */
+static enum tn_status warm_up(const struct tn_recipe_model *m, struct tn_text_encoding *e, struct tn_error *err)
+{
+    uint64_t limit = m->ctx->limits.text_bytes / 2;
+    size_t words = m->max_tokens < WARM_WORDS ? (size_t)m->max_tokens : WARM_WORDS;
+    if (words > limit) words = (size_t)limit;
+    char *text = tn_malloc(m->alloc, 2 * words);
+    if (!text) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the tokenizer");
+    for (size_t i = 0; i < words; i++) memcpy(text + 2 * i, "a ", 2);
+    enum tn_status st = TN_OK;
+    for (int i = 0; !st && i < 2; i++) {
+        st = tn_text_encode(m->tokenizer, (struct tn_str){text, 2 * words}, (struct tn_str){NULL, 0}, &m->encode, e, err);
+    }
+    tn_free(m->alloc, text);
+    return st;
+}
+
 static enum tn_status probe(const struct tn_recipe_model *m, struct tn_batch *batch, struct tn_recipe_scratch *scratch,
                             struct tn_error *err)
 {
     struct tn_text_encoding *e = &scratch->encoding;
     scratch->owner = 0;
-    enum tn_status st = tn_text_encode(m->tokenizer, TN_STR("a"), (struct tn_str){NULL, 0}, &m->encode, e, err);
+    enum tn_status st = warm_up(m, e, err);
+    if (!st) st = tn_text_encode(m->tokenizer, TN_STR("a"), (struct tn_str){NULL, 0}, &m->encode, e, err);
     if (st) return st;
     struct tn_span span = {.count = (int32_t)e->count};
     if (e->count == 0 || !tn_batch_add(batch, 0, e->ids, m->type_ids ? e->type_ids : NULL, (uint32_t)e->count, span)) {
@@ -289,10 +311,11 @@ static uint64_t kept_bytes(const struct tn_recipe_model *m, const struct prompt 
     return (uint64_t)text.length + (p ? p->text.n : 0);
 }
 
+/* Bytes of the copies, and what the longest text will need beside them while it is tokenized. */
 static enum tn_status measure_texts(const struct tn_recipe_model *m, const struct tn_embed_request *r,
-                                    const struct prompt *p, uint64_t *bytes, struct tn_error *err)
+                                    const struct prompt *p, uint64_t *bytes, uint64_t *working, struct tn_error *err)
 {
-    *bytes = 0;
+    *bytes = *working = 0;
     for (size_t i = 0; i < r->count; i++) {
         if (!r->texts[i].data && r->texts[i].length > 0) {
             struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "a text has a length but no data");
@@ -300,9 +323,9 @@ static enum tn_status measure_texts(const struct tn_recipe_model *m, const struc
             tn_at_item(f, i);
             return TN_INVALID_REQUEST;
         }
-        if (!tn_add64(*bytes, kept_bytes(m, p, r->texts[i]), bytes)) {
-            return refuse_limit(err, "text bytes", UINT64_MAX, UINT64_MAX);
-        }
+        uint64_t kept = kept_bytes(m, p, r->texts[i]);
+        if (!tn_add64(*bytes, kept, bytes)) return refuse_limit(err, "text bytes", UINT64_MAX, UINT64_MAX);
+        if (kept > LARGE_TEXT && kept * LARGE_FACTOR > *working) *working = kept * LARGE_FACTOR;
     }
     return TN_OK;
 }
@@ -316,11 +339,11 @@ static enum tn_status measure(const struct tn_recipe_model *m, const void *reque
     if (r->count > m->ctx->limits.items) return refuse_limit(err, "items", r->count, m->ctx->limits.items);
     struct tn_embedding_finish f = tn_embedding_finish_of(m->normalizes, m->truncate_dim, m->width, r->normalize, r->dimensions);
     const struct prompt *p = prompt_of(m, r);
-    uint64_t texts, per_item, all;
-    st = measure_texts(m, r, p, &texts, err);
+    uint64_t texts, working, per_item, all;
+    st = measure_texts(m, r, p, &texts, &working, err);
     if (st) return st;
     per_item = sizeof(struct item) + sizeof(uint64_t) + (uint64_t)f.dimensions * sizeof(float);
-    if (!tn_mul64(per_item, r->count, &all) || !tn_add64(all, texts, &all) ||
+    if (!tn_mul64(per_item, r->count, &all) || !tn_add64(all, texts, &all) || !tn_add64(all, working, &all) ||
         !tn_add64(all, sizeof(struct tn_recipe_run) + (p ? p->name.n : 0) + 1, bytes)) {
         return refuse_limit(err, "items", r->count, m->ctx->limits.items);
     }
@@ -383,10 +406,10 @@ static enum tn_status start(const struct tn_recipe_model *m, const void *request
                             struct tn_recipe_run **out, struct tn_error *err)
 {
     const struct tn_embed_request *r = request;
-    uint64_t text_bytes;
+    uint64_t text_bytes, working;
     const struct prompt *p = prompt_of(m, r);
     *out = NULL;
-    enum tn_status st = measure_texts(m, r, p, &text_bytes, err);
+    enum tn_status st = measure_texts(m, r, p, &text_bytes, &working, err);
     if (st) return st;
     struct tn_recipe_run *run = tn_calloc(alloc, 1, sizeof(*run));
     if (!run) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
@@ -447,6 +470,7 @@ static enum tn_status encode_item(struct tn_recipe_run *run, size_t i, struct tn
         return TN_OK;
     }
     enum tn_status st = tn_text_encode(m->tokenizer, text, (struct tn_str){NULL, 0}, &m->encode, e, err);
+    if (text.n > LARGE_TEXT) scratch->oversize = true;
     if (st == TN_INSUFFICIENT_MEMORY) return st;
     if (st) {
         settle(run, i, st, e->total);

@@ -76,6 +76,7 @@ struct tn_recipe_scratch {
     struct tn_text_encoding encoding;
     uint64_t owner; /* id of the run whose item is in `encoding`; 0: nobody's */
     size_t item;
+    bool oversize;  /* a long text made it grow: its keeper gives it back after the step */
 };
 
 struct tn_step {
@@ -107,7 +108,7 @@ struct tn_recipe {
     void (*discard)(struct tn_recipe_model *model);
     /* Feeds what decides in which space the results live, beside weights and tokenizer. */
     void (*space)(const struct tn_recipe_model *model, struct tn_sha256 *h);
-    /* A short legal sequence for the probe of a load: appended to the batch. */
+    /* A short legal sequence for the probe of a load: appended to the batch. Brings the scratch to its usual size. */
     enum tn_status (*probe)(const struct tn_recipe_model *model, struct tn_batch *batch,
                             struct tn_recipe_scratch *scratch, struct tn_error *err);
 

@@ -204,7 +204,48 @@ TEST(runtime_options)
     CHECK(runtime == NULL);
     CHECK_INT(tn_runtime_new(NULL, &runtime, err), TN_OK);
     tn_runtime_free(runtime);
+    tn_limit limits[2] = {{"items", 2}, {"text_bytes", 5}};
+    o = TN_INIT(tn_runtime_options);
+    o.limits = limits;
+    o.limit_count = 2;
+    CHECK_INT(tn_runtime_new(&o, &runtime, err), TN_OK);
+    tn_runtime_free(runtime);
+    limits[1].name = "tex_bytes";
+    CHECK_INT(tn_runtime_new(&o, &runtime, err), TN_INVALID_REQUEST);
+    CHECK_STR(tn_error_found(err), "tex_bytes");
+    limits[1].name = NULL;
+    CHECK_INT(tn_runtime_new(&o, &runtime, err), TN_INVALID_REQUEST);
+    o.limits = NULL;
+    CHECK_INT(tn_runtime_new(&o, &runtime, err), TN_INVALID_REQUEST);
     tn_error_free(err);
+}
+
+TEST(limits_of_the_runtime_bind_requests)
+{
+    struct api a = {.err = tn_error_new()};
+    tn_limit limits[2] = {{"items", 2}, {"text_bytes", 5}};
+    tn_runtime_options o = TN_INIT(tn_runtime_options);
+    tn_string texts[3] = {api_string("a"), api_string("a long text"), api_string("b")};
+    tn_embed_request q = api_request(texts, 3);
+    tn_execution *x;
+    tn_event e;
+    o.limits = limits;
+    o.limit_count = 2;
+    REQUIRE(tn_runtime_new(&o, &a.runtime, a.err) == TN_OK);
+    tn_session *session = api_session(&a, test_path("golden/packages/bert_options"));
+    REQUIRE(session);
+    CHECK_INT(tn_embed_start(session, &q, &x, a.err), TN_RESOURCE_LIMIT);
+    CHECK_STR(tn_error_expected(a.err), "at most 2");
+    q.count = 2;
+    REQUIRE(tn_embed_start(session, &q, &x, a.err) == TN_OK);
+    REQUIRE(tn_execution_next(x, UINT32_MAX, &e, a.err) == TN_OK);
+    CHECK_INT(e.status, TN_OK);
+    REQUIRE(tn_execution_next(x, UINT32_MAX, &e, a.err) == TN_OK);
+    CHECK_INT(e.status, TN_RESOURCE_LIMIT);
+    tn_execution_free(x);
+    tn_session_free(session);
+    tn_runtime_free(a.runtime);
+    tn_error_free(a.err);
 }
 
 /* ---- the order of freeing ---- */

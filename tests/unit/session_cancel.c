@@ -88,10 +88,10 @@ TEST(a_deaf_provider_delays_the_drain_but_not_the_outcome)
     CHECK_INT(tn_execution_wait(x, 20, b.err), TN_DRAIN_FAILED);
     tn_buf_init(&account, &b.alloc, 1 << 20);
     tn_jw_init(&w, &account, false);
-    CHECK_INT(tn_execution_account_write(x, &w, b.err), TN_BUSY);
+    CHECK_INT(tn_execution_account_write(x, NULL, &w, b.err), TN_BUSY);
     fake.blocked = false;
     CHECK_INT(tn_execution_wait(x, 10000, b.err), TN_OK);
-    CHECK_INT(tn_execution_account_write(x, &w, b.err), TN_OK);
+    CHECK_INT(tn_execution_account_write(x, NULL, &w, b.err), TN_OK);
     CHECK_CONTAINS(account.data, "\"outcome\":\"cancelled\"");
     tn_buf_release(&account);
     tn_execution_end(x);

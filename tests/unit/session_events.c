@@ -147,7 +147,7 @@ TEST(results_outlive_the_session)
     struct tn_json_writer w;
     tn_buf_init(&text, &b.alloc, 1 << 20);
     tn_jw_init(&w, &text, false);
-    CHECK_INT(tn_execution_account_write(x, &w, b.err), TN_OK);
+    CHECK_INT(tn_execution_account_write(x, NULL, &w, b.err), TN_OK);
     CHECK_CONTAINS(text.data, "\"space\":\"");
     tn_buf_release(&text);
     tn_execution_end(x);
