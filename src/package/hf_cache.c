@@ -48,17 +48,17 @@ static enum tn_file_kind kind_below(struct tn_scan *s, struct tn_str folder, con
     return tn_buf_status(&s->path) ? TN_FILE_MISSING : kind_of(s->path.data);
 }
 
-/* A snapshot is ROOT/snapshots/REV with blobs beside snapshots; its links may lead there. */
+/* A snapshot is REPOSITORY/snapshots/REV, whose links may lead to REPOSITORY/blobs; also from a folder inside it. */
 static enum tn_status note_blobs(struct tn_scan *s)
 {
-    struct tn_str snapshots = tn_package_folder(s->inv->root);
-    if (!tn_str_is(tn_base_name(snapshots), "snapshots")) return TN_OK;
-    struct tn_str repository = tn_package_folder(snapshots);
-    if (kind_below(s, repository, "blobs") != TN_FILE_DIRECTORY) return TN_OK;
-    struct tn_str resolved;
-    enum tn_status status = real_path(s, s->path.data, &resolved);
-    if (status) return status;
-    s->blobs = resolved;
+    for (struct tn_str at = tn_package_folder(s->inv->root); at.n; at = tn_package_folder(at)) {
+        if (!tn_str_is(tn_base_name(at), "snapshots")) continue;
+        if (kind_below(s, tn_package_folder(at), "blobs") != TN_FILE_DIRECTORY) continue;
+        struct tn_str resolved;
+        enum tn_status status = real_path(s, s->path.data, &resolved);
+        if (!status) s->blobs = resolved;
+        return status;
+    }
     return TN_OK;
 }
 

@@ -38,12 +38,24 @@ static enum tn_status reference(struct document *d, struct tn_json v, struct tn_
     return status;
 }
 
+/* Folders of a pipeline are few; more would be a way to make us compare for hours. */
+static bool too_many(struct document *d, size_t count)
+{
+    uint64_t limit = d->s->ctx->limits.modules;
+    if (count <= limit) return false;
+    struct tn_finding *f = tn_scan_finding(d->s, d->file, TN_BLOCKER, TN_RESOURCE_LIMIT,
+                                           "the document exceeds the limit modules");
+    tn_found(f, "%zu entries", count);
+    tn_expected(f, "at most %llu", (unsigned long long)limit);
+    return true;
+}
+
 static enum tn_status see_modules(struct document *d)
 {
     struct tn_scan *s = d->s;
     size_t count = tn_json_count(d->root);
     if (d->folder.n || !tn_json_is(d->root, TN_JSON_ARRAY) || count == 0) return TN_OK;
-    if (!tn_json_present(tn_json_get(tn_json_first(d->root), "type"))) return TN_OK;
+    if (!tn_json_present(tn_json_get(tn_json_first(d->root), "type")) || too_many(d, count)) return TN_OK;
     s->modules = tn_arena_array(s->arena, count, sizeof(*s->modules));
     if (!s->modules) return tn_scan_memory(s);
     for (struct tn_json v = tn_json_first(d->root); tn_json_present(v); v = tn_json_next(v)) {
@@ -83,7 +95,7 @@ static enum tn_status see_pipeline(struct document *d)
 {
     struct tn_scan *s = d->s;
     struct tn_str class_name = member_text(d->root, "_class_name");
-    if (d->folder.n || class_name.n == 0) return TN_OK;
+    if (d->folder.n || class_name.n == 0 || too_many(d, tn_json_count(d->root))) return TN_OK;
     s->components = tn_arena_array(s->arena, tn_json_count(d->root), sizeof(*s->components));
     if (!s->components) return tn_scan_memory(s);
     for (struct tn_json v = tn_json_first(d->root); tn_json_present(v); v = tn_json_next(v)) {
@@ -102,6 +114,7 @@ static enum tn_status see_adapter(struct document *d)
 {
     struct tn_str kind = member_text(d->root, "peft_type"), base = member_text(d->root, "base_model_name_or_path");
     if (kind.n == 0) return TN_OK;
+    d->s->extra[d->file].adapter = d->s->inv->evidence_count + 1;
     return tn_scan_evidence(d->s, "peft", "peft.adapter_config", d->file, "%.*s adapter of base %.*s", TN_FMT_ARG(kind),
                             TN_FMT_ARG(base.n ? base : TN_STR("(not named)")));
 }

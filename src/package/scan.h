@@ -18,6 +18,7 @@ struct tn_scan_file {
     bool used;                    /* belongs to a set already */
     uint32_t member, named;       /* mark of the index that last took it into its set, or named it, without a search */
     uint32_t first_tensor, tensor_count; /* range of scan->raw */
+    uint32_t adapter;             /* adapter_config.json: index of its evidence + 1 */
     struct tn_str note;           /* containers that are recognised: one line for people */
     struct tn_str written_for;    /* safetensors: __metadata__/format */
     struct tn_str *locations;     /* onnx: names of external data, unchecked */
@@ -30,6 +31,7 @@ struct tn_scan_set {
     uint32_t *files;
     uint32_t file_count, index_file;
     uint32_t first_tensor, tensor_count; /* range of inv->tensors */
+    bool component; /* stands in a folder that model_index.json names */
 };
 
 struct tn_scan {

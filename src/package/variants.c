@@ -111,38 +111,71 @@ static enum tn_status append(struct tn_scan *s, struct tn_variant *v, struct tn_
 
 /* ---- safetensors ------------------------------------------------------------------------------------------------- */
 
-static uint32_t sets_in(const struct tn_scan *s, struct tn_str folder)
+/* What follows the first point of a stem ("fp16" of "diffusion_pytorch_model.fp16"), or "". */
+static struct tn_str suffix_of(struct tn_str stem)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < s->set_count; i++) count += tn_str_eq(s->sets[i].folder, folder);
-    return count;
+    const char *point = stem.n ? memchr(stem.s, '.', stem.n) : NULL;
+    return point ? (struct tn_str){point + 1, stem.n - (size_t)(point + 1 - stem.s)} : TN_STR("");
 }
 
-/* The set named "model" of a folder, or its only one, carries the container's name; others their first file's path. */
-static struct tn_str set_id(struct tn_scan *s, const struct tn_scan_set *set)
+/* Sets that are choices by folder, then components of a pipeline by suffix: what belongs together stands together. */
+static int by_group(const void *a, const void *b, void *context)
 {
-    if (tn_str_is(set->stem, "model") || sets_in(s, set->folder) == 1) {
-        return tn_package_join(s->arena, set->folder, TN_STR("safetensors"));
-    }
+    (void)context;
+    const struct tn_scan_set *x = a, *y = b;
+    if (x->component != y->component) return x->component ? 1 : -1;
+    int order = x->component ? tn_str_order(suffix_of(x->stem), suffix_of(y->stem)) : 0;
+    if (!order) order = tn_str_order(x->folder, y->folder);
+    if (!order) order = tn_str_order(x->stem, y->stem);
+    return order ? order : (x->first_tensor > y->first_tensor) - (x->first_tensor < y->first_tensor);
+}
+
+static bool same_folder(const struct tn_scan_set *a, const struct tn_scan_set *b)
+{
+    return !a->component && !b->component && tn_str_eq(a->folder, b->folder);
+}
+
+static bool same_name(const struct tn_scan_set *a, const struct tn_scan_set *b)
+{
+    return same_folder(a, b) && tn_str_eq(a->stem, b->stem);
+}
+
+/*
+ * The set named "model" of a folder, or its only one, carries the container's name; others their first file's path. Of
+ * "model.safetensors" beside an indexed "model-00001-of-…" the indexed one is the set named "model".
+ */
+static struct tn_str set_id(struct tn_scan *s, uint32_t i)
+{
+    const struct tn_scan_set *set = &s->sets[i], *before = i > 0 ? set - 1 : NULL;
+    const struct tn_scan_set *after = i + 1 < s->set_count ? set + 1 : NULL;
+    bool only = !(before && same_folder(set, before)) && !(after && same_folder(set, after));
+    bool twin = (before && same_name(set, before)) || (after && same_name(set, after));
+    bool named = tn_str_is(set->stem, "model") && (!twin || set->index_file != TN_NO_FILE);
+    if (only || named) return tn_package_join(s->arena, set->folder, TN_STR("safetensors"));
     return s->inv->files[set->file_count ? set->files[0] : set->index_file].path;
 }
 
-/* The evidence of an adapter configuration in the folder, or NULL. */
-static const struct tn_evidence *adapter_of(const struct tn_inventory *inv, const struct tn_scan_set *set)
+/* The evidence of an adapter configuration in the set's folder; *out NULL when it is no adapter. */
+static enum tn_status adapter_of(struct tn_scan *s, const struct tn_scan_set *set, const struct tn_evidence **out)
 {
-    if (!tn_str_is(set->stem, "adapter_model")) return NULL;
-    for (uint32_t i = 0; i < inv->evidence_count; i++) {
-        const struct tn_evidence *e = &inv->evidence[i];
-        if (tn_str_is(e->rule, "peft.adapter_config") && tn_str_eq(tn_package_folder(e->file), set->folder)) return e;
-    }
-    return NULL;
+    *out = NULL;
+    if (!tn_str_is(set->stem, "adapter_model")) return TN_OK;
+    struct tn_str path = tn_package_join(s->arena, set->folder, TN_STR("adapter_config.json"));
+    if (!path.s) return tn_scan_memory(s);
+    uint32_t file = tn_inventory_index(s->inv, path);
+    uint32_t evidence = file == TN_NO_FILE ? 0 : s->extra[file].adapter;
+    if (evidence) *out = &s->inv->evidence[evidence - 1];
+    return TN_OK;
 }
 
-static enum tn_status add_set(struct tn_scan *s, const struct tn_scan_set *set)
+static enum tn_status add_set(struct tn_scan *s, uint32_t i)
 {
-    const struct tn_evidence *adapter = adapter_of(s->inv, set);
+    const struct tn_scan_set *set = &s->sets[i];
+    const struct tn_evidence *adapter;
+    enum tn_status status = adapter_of(s, set, &adapter);
+    if (status) return status;
     struct tn_variant v = {
-        .id = set_id(s, set),
+        .id = set_id(s, i),
         .container = adapter ? TN_STR("peft_adapter") : TN_STR("safetensors"),
         .place = set->folder,
         .executable = !adapter,
@@ -156,55 +189,37 @@ static enum tn_status add_set(struct tn_scan *s, const struct tn_scan_set *set)
     return append(s, &v, adapter ? adapter->detail : TN_STR(""));
 }
 
-/* What follows the first point of a stem ("fp16" of "diffusion_pytorch_model.fp16"), or "". */
-static struct tn_str suffix_of(struct tn_str stem)
+/* Component sets first..last-1, of one suffix. Names may repeat across components: the range of tensors stays empty. */
+static enum tn_status add_pipeline(struct tn_scan *s, uint32_t first, uint32_t last)
 {
-    const char *point = stem.n ? memchr(stem.s, '.', stem.n) : NULL;
-    return point ? (struct tn_str){point + 1, stem.n - (size_t)(point + 1 - stem.s)} : TN_STR("");
-}
-
-static bool same_pipeline(const struct tn_scan *s, const struct tn_scan_set *a, const struct tn_scan_set *b)
-{
-    return is_component(s, a->folder) && is_component(s, b->folder) &&
-           tn_str_eq(suffix_of(a->stem), suffix_of(b->stem));
-}
-
-/* All component sets with one suffix; tensor names may repeat across components, which is why the range stays empty. */
-static enum tn_status add_pipeline(struct tn_scan *s, uint32_t first)
-{
-    const struct tn_scan_set *leader = &s->sets[first];
-    struct tn_str suffix = suffix_of(leader->stem);
+    struct tn_str suffix = suffix_of(s->sets[first].stem);
     struct tn_variant v = {.container = TN_STR("diffusers"), .place = TN_STR(""), .index_file = TN_NO_FILE};
-    uint32_t components = 0, tensors = 0;
-    for (uint32_t i = first; i < s->set_count; i++) {
-        if (same_pipeline(s, leader, &s->sets[i])) v.file_count += s->sets[i].file_count;
-    }
-    v.files = tn_arena_array(s->arena, v.file_count, sizeof(*v.files));
+    uint32_t count = 0, tensors = 0;
+    for (uint32_t i = first; i < last; i++) count += s->sets[i].file_count;
+    v.files = tn_arena_array(s->arena, count, sizeof(*v.files));
     v.id = tn_scan_text(s, "diffusers%s%.*s", suffix.n ? "." : "", TN_FMT_ARG(suffix));
     if (!v.files || !v.id.s) return tn_scan_memory(s);
-    for (uint32_t i = first, at = 0; i < s->set_count; i++) {
+    for (uint32_t i = first; i < last; i++) {
         const struct tn_scan_set *set = &s->sets[i];
-        if (!same_pipeline(s, leader, set)) continue;
-        if (set->file_count) memcpy(v.files + at, set->files, set->file_count * sizeof(*v.files));
-        at += set->file_count;
+        if (set->file_count) memcpy(v.files + v.file_count, set->files, set->file_count * sizeof(*v.files));
+        v.file_count += set->file_count;
         tensors += set->tensor_count;
-        components++;
     }
-    struct tn_str note = tn_scan_text(s, "%u components, %u tensors", components, tensors);
+    struct tn_str note = tn_scan_text(s, "%u components, %u tensors", last - first, tensors);
     return note.s ? append(s, &v, note) : tn_scan_memory(s);
 }
 
 static enum tn_status add_sets(struct tn_scan *s)
 {
     enum tn_status status = TN_OK;
-    for (uint32_t i = 0; !status && i < s->set_count; i++) {
-        if (!is_component(s, s->sets[i].folder)) {
-            status = add_set(s, &s->sets[i]);
-            continue;
+    for (uint32_t i = 0; i < s->set_count; i++) s->sets[i].component = is_component(s, s->sets[i].folder);
+    if (s->set_count) tn_sort(s->sets, s->set_count, sizeof(*s->sets), by_group, NULL);
+    for (uint32_t i = 0, next; !status && i < s->set_count; i = next) {
+        const struct tn_scan_set *set = &s->sets[i];
+        for (next = i + 1; set->component && next < s->set_count; next++) {
+            if (!tn_str_eq(suffix_of(set->stem), suffix_of(s->sets[next].stem))) break;
         }
-        uint32_t leader = 0;
-        while (!same_pipeline(s, &s->sets[leader], &s->sets[i])) leader++;
-        if (leader == i) status = add_pipeline(s, i);
+        status = set->component ? add_pipeline(s, i, next) : add_set(s, i);
     }
     return status;
 }
@@ -248,8 +263,16 @@ static bool same_gguf(const struct tn_scan *s, uint32_t leader, uint32_t file)
     struct tn_shard_name x, y;
     if (leader == file) return true;
     return b->role == TN_ROLE_GGUF && tn_shard_name(a->path, ".gguf", &x) && tn_shard_name(b->path, ".gguf", &y) &&
-           x.total == y.total && tn_str_eq(x.stem, y.stem) &&
+           x.total == y.total && x.width == y.width && tn_str_eq(x.stem, y.stem) &&
            tn_str_eq(tn_package_folder(a->path), tn_package_folder(b->path));
+}
+
+/* One past the last of a series, whose files are neighbours in the order of paths. */
+static uint32_t series_end(const struct tn_scan *s, uint32_t first)
+{
+    uint32_t last = first + 1;
+    while (last < s->inv->file_count && same_gguf(s, first, last)) last++;
+    return last;
 }
 
 static bool alone(const struct tn_scan *s, uint32_t leader, uint32_t file)
@@ -352,7 +375,7 @@ static enum tn_status add_other(struct tn_scan *s, uint32_t i)
     const struct tn_package_file *file = &s->inv->files[i];
     if (s->extra[i].used) return TN_OK;
     switch (file->role) {
-    case TN_ROLE_GGUF: return add_files(s, file->path, "gguf", i, folder_end(s, i), same_gguf);
+    case TN_ROLE_GGUF: return add_files(s, file->path, "gguf", i, series_end(s, i), same_gguf);
     case TN_ROLE_ONNX: return add_onnx(s, i);
     case TN_ROLE_WEIGHTS: return add_files(s, file->path, file->format, i, i + 1, alone);
     case TN_ROLE_PICKLE:
@@ -369,10 +392,36 @@ static int by_id(const void *a, const void *b, void *context)
 {
     (void)context;
     const struct tn_variant *x = a, *y = b;
+    int order = tn_str_order(x->id, y->id);
+    if (!order) order = (x->first_tensor > y->first_tensor) - (x->first_tensor < y->first_tensor);
+    return order ? order : tn_str_order(x->container, y->container);
+}
+
+static int by_use(const void *a, const void *b, void *context)
+{
+    const struct tn_variant *x = a, *y = b;
     if (x->executable != y->executable) return x->executable ? -1 : 1;
-    return tn_str_order(x->id, y->id);
+    return by_id(a, b, context);
 }
 _Static_assert(sizeof(struct tn_variant) <= TN_SORT_ITEM, "a variant can be sorted");
+
+/* An id that stands twice (a file may be called "safetensors") gets a number. Sorted by id on entry. */
+static enum tn_status make_unique(struct tn_scan *s)
+{
+    struct tn_inventory *inv = s->inv;
+    for (uint32_t i = inv->variant_count; i-- > 1;) {
+        if (!tn_str_eq(inv->variants[i].id, inv->variants[i - 1].id)) continue;
+        struct tn_str id = inv->variants[i].id;
+        char number[16];
+        int n = snprintf(number, sizeof(number), "#%u", i);
+        char *longer = tn_arena_alloc(s->arena, id.n + (size_t)n + 1);
+        if (!longer) return tn_scan_memory(s);
+        memcpy(longer, id.s, id.n);
+        memcpy(longer + id.n, number, (size_t)n);
+        inv->variants[i].id = (struct tn_str){longer, id.n + (size_t)n};
+    }
+    return TN_OK;
+}
 
 /* What is large and belongs to nothing may be what somebody misses. */
 static void note_unclaimed(struct tn_scan *s)
@@ -387,20 +436,6 @@ static void note_unclaimed(struct tn_scan *s)
     }
 }
 
-/* An id that a file name made twice gets a number. */
-static enum tn_status make_unique(struct tn_scan *s)
-{
-    struct tn_inventory *inv = s->inv;
-    for (uint32_t i = 0; i < inv->variant_count; i++) {
-        for (uint32_t k = 0; k < i; k++) {
-            if (!tn_str_eq(inv->variants[i].id, inv->variants[k].id)) continue;
-            inv->variants[i].id = tn_scan_text(s, "%.*s#%u", TN_FMT_ARG(inv->variants[i].id), i + 1);
-            if (!inv->variants[i].id.s) return tn_scan_memory(s);
-        }
-    }
-    return TN_OK;
-}
-
 enum tn_status tn_scan_variants(struct tn_scan *s)
 {
     struct tn_inventory *inv = s->inv;
@@ -409,6 +444,8 @@ enum tn_status tn_scan_variants(struct tn_scan *s)
     if (status) return status;
     note_unclaimed(s);
     if (inv->variant_count) tn_sort(inv->variants, inv->variant_count, sizeof(*inv->variants), by_id, NULL);
-    if (inv->part_count) tn_sort(inv->parts, inv->part_count, sizeof(*inv->parts), by_id, NULL);
-    return make_unique(s);
+    if (inv->part_count) tn_sort(inv->parts, inv->part_count, sizeof(*inv->parts), by_use, NULL);
+    status = make_unique(s);
+    if (inv->variant_count) tn_sort(inv->variants, inv->variant_count, sizeof(*inv->variants), by_use, NULL);
+    return status;
 }

@@ -494,3 +494,50 @@ TEST(stand_ins_for_other_files)
     CHECK_CONTAINS(EXPECT(inv, TN_ARTIFACT_MISSING, "only something in its place", "config.json")->found, "web page");
     close_package(inv);
 }
+
+TEST(an_id_that_a_file_name_repeats)
+{
+    put_tensor("model.safetensors", "a");
+    put_gguf("safetensors");
+    struct tn_inventory *inv = open_package(test_folder());
+    const struct tn_variant *v;
+    REQUIRE(inv);
+    CHECK_INT(inv->variant_count, 2);
+    CHECK(!tn_str_eq(inv->variants[0].id, inv->variants[1].id));
+    CHECK_INT(tn_inventory_variant(inv, NULL, &v, err), TN_OK);
+    CHECK(v && tn_str_is(v->container, "safetensors"));
+    close_package(inv);
+}
+
+/* What grows with the square of hostile counts would take minutes here. */
+TEST(many_variants_of_every_kind)
+{
+    enum { MANY = 3000 };
+    put_text("model_index.json", "{\"_class_name\":\"P\",\"unet\":[\"a\",\"b\"]}");
+    for (int i = 0; i < MANY; i++) {
+        char name[64];
+        snprintf(name, sizeof(name), "%d.gguf", i);
+        put_bytes(name, "GGUF\003\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24);
+        snprintf(name, sizeof(name), "m%d.safetensors", i);
+        put_safetensors(name, "{}", 0);
+        snprintf(name, sizeof(name), "unet/m.%d.safetensors", i);
+        put_safetensors(name, "{}", 0);
+    }
+    uint64_t begin = tn_os_monotonic_ns();
+    struct tn_inventory *inv = open_package(test_folder());
+    CHECK((tn_os_monotonic_ns() - begin) / 1000000 < 30000);
+    REQUIRE(inv);
+    EXPECT_CLEAN(inv);
+    CHECK_INT(inv->variant_count, 3 * MANY);
+    close_package(inv);
+}
+
+TEST(more_modules_than_the_limit)
+{
+    ctx.limits.modules = 2;
+    put_text("modules.json", "[{\"type\":\"a\",\"path\":\"\"},{\"type\":\"b\",\"path\":\"1\"},{\"type\":\"c\",\"path\":\"2\"}]");
+    struct tn_inventory *inv = open_package(test_folder());
+    REQUIRE(inv);
+    CHECK_CONTAINS(EXPECT(inv, TN_RESOURCE_LIMIT, "limit modules", "modules.json")->found, "3 entries");
+    close_package(inv);
+}

@@ -215,6 +215,20 @@ TEST(numbered_shards_without_an_index)
     close_package(inv);
 }
 
+TEST(a_single_file_beside_its_shards)
+{
+    two_shards();
+    put_tensor("model.safetensors", "a");
+    struct tn_inventory *inv =
+        open_with_index("{\"weight_map\":{\"a\":\"" SHARD1 "\",\"b\":\"" SHARD2 "\"}}");
+    REQUIRE(inv);
+    EXPECT_CLEAN(inv);
+    const struct tn_variant *shards = variant_of(inv, "safetensors"), *single = variant_of(inv, "model.safetensors");
+    CHECK(shards && shards->file_count == 2);
+    CHECK(single && single->file_count == 1);
+    close_package(inv);
+}
+
 TEST(index_in_a_folder_names_relative_to_itself)
 {
     put_tensor("sub/part.safetensors", "a");

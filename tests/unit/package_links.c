@@ -196,6 +196,17 @@ TEST(cache_snapshot_by_ref)
     close_package(inv);
 }
 
+TEST(folder_inside_a_snapshot)
+{
+    put_tensor(REPOSITORY "/blobs/0123abcd", "a");
+    link_to("../../../blobs/0123abcd", REPOSITORY "/snapshots/aaaa/unet/model.safetensors");
+    struct tn_inventory *inv = open_package(in_folder(REPOSITORY "/snapshots/aaaa/unet"));
+    REQUIRE(inv);
+    EXPECT_CLEAN(inv);
+    CHECK(variant_of(inv, "safetensors") != NULL);
+    close_package(inv);
+}
+
 TEST(cache_with_one_snapshot_needs_no_ref)
 {
     put_snapshot("aaaa");
