@@ -166,6 +166,24 @@ TEST(large_scores_are_safe)
     }
 }
 
+/* Padding of the last vector scores 0, which must not be taken for the largest score. */
+TEST(scores_far_below_zero)
+{
+    static const int lengths[] = {9, 1, 37};
+    EACH_TABLE(kernels) {
+        uint64_t seed = 41;
+        struct batch b = make_batch(&seed, lengths, 3, 2, 16, 1.0);
+        for (size_t t = 0; t < b.rows; t++) {
+            for (size_t c = 0; c < 32; c++) {
+                b.qkv.p[t * b.stride + c] = 5.0f;
+                b.qkv.p[t * b.stride + 32 + c] = -5.0f - (float)(t % 3) * 0.01f;
+            }
+        }
+        check_values(kernels, &b, false, 2, 5.0);
+        free_batch(&b);
+    }
+}
+
 /* Every sequence alone, team of one: the bits that any other way must give. */
 TEST(bits_do_not_depend_on_company_or_team)
 {
