@@ -102,13 +102,41 @@ static void take_back(struct tn_batch *batch, struct tn_member *m)
     batch->rows = (uint32_t)batch->offsets[m->first];
 }
 
+/*
+ * Rows of a step: as many as take about STEP_NS, going by the steps before, so that a cancel, a deadline or another
+ * request waits about that long, whatever the size of the model. Never so few that the kernels starve.
+ */
+enum { STEP_NS = 250000000, LEAST_STEP_ROWS = 512 };
+
+static uint32_t step_rows(const struct tn_session *s)
+{
+    uint32_t most = s->batch.max_rows;
+    double rows = s->row_ns > 0 ? STEP_NS / s->row_ns : most;
+    if (rows < LEAST_STEP_ROWS) rows = LEAST_STEP_ROWS;
+    return rows < most ? (uint32_t)rows : most;
+}
+
+static void learn_row_time(struct tn_session *s, uint64_t spent_ns)
+{
+    if (s->batch.rows < LEAST_STEP_ROWS / 4) return; /* a short text says more about overheads */
+    double now = (double)spent_ns / s->batch.rows;
+    s->row_ns = s->row_ns > 0 ? 0.75 * s->row_ns + 0.25 * now : now;
+}
+
+/* The share of the rows that are left for one of so many members. */
+static uint32_t share_of(const struct tn_session *s, uint32_t members_left)
+{
+    uint32_t all = step_rows(s), left = all > s->batch.rows ? all - s->batch.rows : 0;
+    return (left + members_left - 1) / members_left;
+}
+
 static void fill_member(struct tn_session *s, struct tn_member *m, uint32_t members_left)
 {
     struct tn_execution *x = m->execution;
     struct tn_step step = {
         .run_id = x->id,
         .wanted = &s->batch,
-        .row_quota = (s->batch.max_rows - s->batch.rows + members_left - 1) / members_left,
+        .row_quota = share_of(s, members_left),
         .item_end = m->item_end,
         .scratch = &s->scratch,
     };
@@ -202,6 +230,7 @@ static void invoke_team(struct tn_session *s)
         if (own) fail_member(s, m, own);
     }
     uint64_t spent = tn_os_monotonic_ns() - start;
+    learn_row_time(s, spent);
     for (uint32_t i = 0; i < s->team_size; i++) {
         if (s->team[i].first < s->team[i].end) s->team[i].invoke_ns = spent;
     }

@@ -55,6 +55,7 @@ struct tn_session {
     const struct tn_cancel **cancels; /* [sequences] of the batch */
     struct tn_recipe_scratch scratch;
     struct tn_error *error;           /* of the current step */
+    double row_ns;                    /* of a row in recent invocations; whoever drives */
     struct tn_digest weights, tokenizer_id, space;
 
     struct tn_mutex lock;
