@@ -3,8 +3,8 @@
  * hashed byte by byte; other characters are worked out once by the tables and remembered in the scratch. Alignment
  * costs nothing while a word is plain ASCII, since its bytes are then those of the original.
  *
- * A character whose treatment depends on its neighbours (a spacing mark that canonical ordering may move) makes the
- * whole text go the general way; such characters are a few dozen in Unicode.
+ * A character whose treatment depends on its neighbours makes the whole text go the general way: a spacing mark that
+ * canonical ordering may move (a few dozen in Unicode), and one whose image could begin a normalized added token.
  */
 #include "text/internal.h"
 
@@ -35,7 +35,7 @@ void tn_fast_bert_prepare(struct tn_text_tokenizer *t)
     uint32_t image[TN_UC_MAX_IMAGE];
     f->usable = t->kind == &tn_model_wordpiece && t->normalizers.count == 1 && t->normalizers.at[0].kind == TN_NORM_BERT &&
                 t->pre_tokenizers.count == 1 && t->pre_tokenizers.at[0].kind == TN_PRE_BERT &&
-                t->added.normalized.count == 0;
+                !t->added.normalized.first[' '];
     if (!f->usable) return;
     f->normalizer = t->normalizers.at[0];
     memset(f->kind, KIND_HIGH, sizeof(f->kind));
@@ -43,6 +43,8 @@ void tn_fast_bert_prepare(struct tn_text_tokenizer *t)
         f->kind[c] = (uint8_t)ascii_kind(&f->normalizer, c);
         tn_uc_lower(c, image);
         f->image[c] = (uint8_t)(f->normalizer.lowercase ? image[0] : c);
+        bool blank = f->normalizer.clean_text && f->kind[c] == KIND_SPACE;
+        if (f->kind[c] != KIND_DROP && t->added.normalized.first[blank ? ' ' : f->image[c]]) f->kind[c] = KIND_SLOW;
     }
 }
 
@@ -62,8 +64,16 @@ static bool add_image(const struct tn_normalizer *n, struct tn_cached_char *out,
     return true;
 }
 
-static enum kind classify(const struct tn_normalizer *n, struct tn_cached_char *out, uint32_t c)
+static bool begins_token(const struct tn_trie *trie, const struct tn_cached_char *seen)
 {
+    bool begins = false;
+    for (size_t i = 0; i < seen->bytes; i++) begins |= trie->first[(unsigned char)seen->image[i]];
+    return begins;
+}
+
+static enum kind classify(const struct tn_text_tokenizer *t, struct tn_cached_char *out, uint32_t c)
+{
+    const struct tn_normalizer *n = &t->fast.normalizer;
     unsigned before = tn_uc_flags(c), after = 0;
     uint32_t parts[TN_UC_MAX_IMAGE] = {c};
     if (n->clean_text && before & TN_UC_CLEAN_DROP) return KIND_DROP;
@@ -74,6 +84,7 @@ static enum kind classify(const struct tn_normalizer *n, struct tn_cached_char *
         if (n->strip_accents && tn_uc_ccc(parts[i])) return KIND_SLOW;
         if (!add_image(n, out, parts[i], &after)) return KIND_SLOW;
     }
+    if (begins_token(&t->added.normalized, out)) return KIND_SLOW;
     if (out->chars == 0) return n->chinese && before & TN_UC_CHINESE ? KIND_SPACE : KIND_DROP;
     if (!(after & (TN_UC_WHITE | TN_UC_PUNCT))) {
         return n->chinese && before & TN_UC_CHINESE ? KIND_ISOLATED : KIND_WORD;
@@ -87,7 +98,7 @@ static const struct tn_cached_char *look_up(const struct tn_text_tokenizer *t, s
     struct tn_cached_char *slot = &s->chars_seen[c * UINT32_C(0x9E3779B1) >> (32 - TN_CHAR_CACHE_BITS)];
     if (slot->c == c) return slot;
     *slot = (struct tn_cached_char){.c = c};
-    slot->kind = (uint8_t)classify(&t->fast.normalizer, slot, c);
+    slot->kind = (uint8_t)classify(t, slot, c);
     return slot;
 }
 
@@ -238,6 +249,7 @@ static enum tn_status scan(const struct tn_text_tokenizer *t, struct tn_text_scr
             at++;
             break;
         case KIND_DROP: at++; break;
+        case KIND_SLOW: *last = KIND_SLOW; return TN_OK;
         default:
             status = high_char(t, s, list, &w, text, &at, end, last);
             if (*last == KIND_SLOW) return status;

@@ -167,6 +167,7 @@ struct tn_pattern_class {
     uint32_t (*ranges)[2]; /* inclusive */
     size_t count;
     bool white, word, negated; /* \s and \w are in it; all the rest is */
+    bool bracketed;
     bool repeats;              /* at_least times or more; else once */
     size_t at_least;
 };

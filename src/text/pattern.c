@@ -88,6 +88,7 @@ static bool read_item(struct reader *r)
 static bool read_brackets(struct reader *r)
 {
     r->at++;
+    r->class.bracketed = true;
     r->class.negated = peek(r, 0) == '^';
     r->at += r->class.negated;
     if (peek(r, 0) == ']') return false;
@@ -186,16 +187,16 @@ enum tn_status tn_pattern_load(struct tn_text_loader *ld, struct tn_json stage, 
 
 /* ---- matching ------------------------------------------------------------------------------------------------- */
 
-/* \w of the library's second engine: superscript digits and fractions belong to it, joiners do not. */
-static bool is_word(uint32_t c)
+/* \w of the library's second engine: joiners are no part of it; superscripts and fractions are, outside brackets. */
+static bool is_word(uint32_t c, bool bracketed)
 {
-    if (c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE)) return true;
+    if (c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE)) return !bracketed;
     return tn_uc_flags(c) & TN_UC_WORD && c != 0x200C && c != 0x200D;
 }
 
 static bool in_class(const struct tn_pattern_class *class, uint32_t c)
 {
-    bool in = (class->white && tn_uc_flags(c) & TN_UC_WHITE) || (class->word && is_word(c));
+    bool in = (class->white && tn_uc_flags(c) & TN_UC_WHITE) || (class->word && is_word(c, class->bracketed));
     for (size_t i = 0; !in && i < class->count; i++) in = c >= class->ranges[i][0] && c <= class->ranges[i][1];
     return in != class->negated;
 }

@@ -97,7 +97,8 @@ static void hash_pattern(struct tn_sha256 *h, const struct tn_pattern *p)
     for (size_t i = 0; i < p->branch_count; i++) {
         const struct tn_pattern_class *c = &p->branches[i];
         tn_sha256_update_u64(h, (uint64_t)c->white | (uint64_t)c->word << 1 | (uint64_t)c->negated << 2 |
-                                    (uint64_t)c->repeats << 3 | (uint64_t)c->at_least << 8);
+                                    (uint64_t)c->repeats << 3 | (uint64_t)c->bracketed << 4 |
+                                    (uint64_t)c->at_least << 8);
         hash_points(h, c->count ? c->ranges[0] : NULL, c->count * 2);
     }
 }

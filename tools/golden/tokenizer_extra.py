@@ -23,7 +23,8 @@ FOLDER = common.GOLDEN / "tokenizer_extra"
 BEHAVIOURS = usual.BEHAVIOURS
 WORDS = ("the quick brown fox naïve café Ångström ﬁne 中国 人工智能 Привет мир שלום नमस्ते สวัสดี こんにちは 안녕하세요 𝒜lpha 🤗 "
          "👩‍👩‍👧 don't e-mail foo_bar(x)->y; [CLS] [SEP] [MASK] [UNK] [cls] İstanbul ǅ ß ΑΣ foo <x> ab abc 1 12 12a -- - ... "
-         "a--b").split() + ["  x", " sp", "a b", "\n\n", " the ", "\t", "[MASK].", "fox-fox", "e\u0301", "\u0301", "\u200b"]
+         "a--b").split() + ["  x", " sp", "a b", "\n\n", " the ", "\t", "[MASK].", "fox-fox", "e\u0301", "\u0301", "\u200b",
+                    "x\u00b2", ".\u00bd.", "-\u200d-"]
 RANGES = [(0x20, 0x7E), (0, 0x1F), (0xA0, 0x24F), (0x300, 0x36F), (0x370, 0x52F), (0x590, 0x6FF), (0x900, 0xFFF),
           (0x1000, 0x11FF), (0x1AB0, 0x1FFF), (0x2000, 0x2BFF), (0x3000, 0x30FF), (0x3400, 0x9FFF), (0xAC00, 0xD7A3),
           (0xF900, 0xFFFF), (0x10000, 0x1FFFF), (0x20000, 0x2FA1F), (0x1D100, 0x1D1FF), (0x11000, 0x11FFF)]
