@@ -315,24 +315,34 @@ static size_t run_row(struct golden *g, struct tn_json row, enum tn_status statu
     return g->cases;
 }
 
-TEST(random_stages)
+static size_t run_files(const char *relative, const char *what)
 {
     struct rows r;
     size_t cases = 0;
-    REQUIRE(open_rows(&r, "golden/tokenizer_extra/random.json"));
+    if (!open_rows(&r, relative)) return 0;
     for (struct tn_json row = tn_json_first(r.list); row.doc; row = tn_json_next(row)) {
         struct golden g = {0};
         char name[64];
         uint64_t seed = 0;
         tn_json_u64(tn_json_get(row, "seed"), &seed);
-        snprintf(name, sizeof(name), "random stages %llu", (unsigned long long)seed);
+        snprintf(name, sizeof(name), "%s %llu", what, (unsigned long long)seed);
         g.name = name;
         text_init(&g.x);
         enum tn_status status = tn_text_tokenizer_from_json(&g.x.ctx, tn_json_get(row, "file"), &g.x.t, g.x.err);
         cases += run_row(&g, row, status);
     }
-    CHECK(cases > 1000);
     close_rows(&r);
+    return cases;
+}
+
+TEST(random_stages)
+{
+    CHECK(run_files("golden/tokenizer_extra/random.json", "random stages") > 1000);
+}
+
+TEST(regular_expressions)
+{
+    CHECK_INT(run_files("golden/tokenizer_extra/regex.json", "regular expression"), 200);
 }
 
 TEST(vocab_txt)

@@ -4,7 +4,7 @@
 
 tests/golden/tokenizer_extra/random.json: stages, added tokens and post-processors drawn at random
 within what a tokenizer.json can say, each with texts drawn at random; cases as in
-tests/golden/tokenizer. tests/golden/tokenizer_extra/vocab_txt.json: a vocabulary file, flags, and
+tests/golden/tokenizer. tests/golden/tokenizer_extra/regex.json: the regular expressions. tests/golden/tokenizer_extra/vocab_txt.json: a vocabulary file, flags, and
 what transformers' classes make of the two.
 """
 
@@ -206,6 +206,27 @@ def random_rows(count):
             yield {"seed": seed, "file": file, "cases": cases}
 
 
+REGEXES = ("\\s", "\\s+", "\\s{2,}", "\\w", "\\w+", "[\\w]", "[^\\w\\s]+", "\\w+|[^\\w\\s]+", "[\\w\\s]{2,}", "[^\\s]+",
+           "[0-9]+|\\s", "[a-z\u00e9-\u00fc]+", "[\\.\\-]", "\\.+", " {2,}", "[ ]+", "[ -]+", "[.,!?]", "\\n+|\\t", "\u4e2d+", "a",
+           "[^a-z]{3,}", "\\[", "[\\]x]+", "b{12,}")
+REGEX_TEXTS = ("the x\u00b2.\u00bd. -\u200d- \u00b9\u203f a_b a1 12.5,x! ?\u0663 \u2167 \u24b6", "a\u00a0\u2003b  c\n\n\td\u3000\u200be\u0085f\u001cg",
+               "caf\u00e9 cafe\u0301 \u4e2d\u4e2d\u56fd [x]] --.. b" + "b" * 12 + " \u00fc\u00fd", "\U0001d7ce\U00010400\ufe0f\u20e3\u00aa\u02bc\u0345x")
+
+
+def regex_rows():
+    """Each expression that is understood, as a pre-tokenizer and as a normalizer."""
+    vocab = {t: i for i, t in enumerate(["[UNK]"] + sorted(set("".join(REGEX_TEXTS))))}
+    for i, regex in enumerate(REGEXES):
+        split = {"type": "Split", "pattern": {"Regex": regex}, "behavior": BEHAVIOURS[i % 5], "invert": i % 2 == 1}
+        replace = {"type": "Replace", "pattern": {"Regex": regex}, "content": ("", "_", "\u4e2dx")[i % 3]}
+        for normalizer, pre_tokenizer in ((None, split), (replace, {"type": "FixedLength", "length": 1})):
+            file = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "normalizer": normalizer,
+                    "pre_tokenizer": pre_tokenizer, "post_processor": None, "decoder": None,
+                    "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "",
+                              "max_input_chars_per_word": 100, "vocab": vocab}}
+            yield {"seed": i, "file": file, "cases": [run(Tokenizer.from_str(json.dumps(file)), t) for t in REGEX_TEXTS]}
+
+
 def vocab_rows():
     from transformers import BertTokenizer, MPNetTokenizer, logging
 
@@ -255,6 +276,7 @@ def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     os.environ["RUST_BACKTRACE"] = "0"
     write("random", random_rows(90), ("tokenizers",), "stages drawn at random")
+    write("regex", regex_rows(), ("tokenizers",), "every form of regular expression that is understood")
     write("vocab_txt", vocab_rows(), ("tokenizers", "transformers"), "vocab.txt and flags, as transformers reads them")
 
 
