@@ -145,8 +145,9 @@ static enum tn_status look(struct document *d, enum tn_status (*see)(struct docu
     struct tn_package_file *file = &s->inv->files[d->file];
     enum tn_status status = tn_inventory_json(s->inv, d->path, &doc, s->problem);
     if (status) {
-        /* Only an index among the others would matter, and it is known by its name alone once it is broken. */
-        if (see == see_index && !tn_ends_fold(d->name, ".index.json")) {
+        /* Of the other documents only a shard index would matter, and a broken one is known by its name alone. */
+        bool index = tn_ends_fold(d->name, ".index.json") && tn_contains_fold(d->name, "safetensors");
+        if (see == see_index && !index) {
             return status == TN_INSUFFICIENT_MEMORY ? tn_scan_memory(s) : TN_OK;
         }
         file->malformed = true;

@@ -300,7 +300,8 @@ static enum tn_status find_data(struct tn_scan *s, uint32_t graph, struct tn_str
     struct tn_finding *f =
         tn_scan_finding(s, graph, TN_BLOCKER, TN_ARTIFACT_MISSING, "external data of a graph is missing");
     tn_found(f, "no file %.*s", TN_FMT_ARG(path));
-    tn_remedy(f, "fetch the data file into the graph's folder");
+    tn_remedy(f, "%s", s->single.n ? "open the folder that holds graph and data"
+                                   : "fetch the data file into the graph's folder");
     return TN_OK;
 }
 

@@ -358,6 +358,7 @@ TEST(documents_that_cannot_be_read_block)
     put_text("modules.json", "[{]");
     put_text("config.json", "{\"a\":1,\"a\":2}");
     put_text("trainer_state.json", "{\"loss\":NaN}"); /* nobody's contract: none of our business */
+    put_text("pytorch_model.bin.index.json", "{\"weight_map\":");
     put_tensor("model.safetensors", "a");
     struct tn_inventory *inv = open_package(test_folder());
     REQUIRE(inv);
@@ -535,7 +536,8 @@ TEST(many_variants_of_every_kind)
 TEST(more_modules_than_the_limit)
 {
     ctx.limits.modules = 2;
-    put_text("modules.json", "[{\"type\":\"a\",\"path\":\"\"},{\"type\":\"b\",\"path\":\"1\"},{\"type\":\"c\",\"path\":\"2\"}]");
+    put_text("modules.json", "[{\"type\":\"a\",\"path\":\"\"},{\"type\":\"b\",\"path\":\"1\"},"
+                             "{\"type\":\"c\",\"path\":\"2\"}]");
     struct tn_inventory *inv = open_package(test_folder());
     REQUIRE(inv);
     CHECK_CONTAINS(EXPECT(inv, TN_RESOURCE_LIMIT, "limit modules", "modules.json")->found, "3 entries");
