@@ -2,10 +2,12 @@
  * The walk: which entries are there and where they lead, without opening one. Names, links and kinds are hostile. A
  * FIFO or device is named and left alone; a link is resolved and must end inside the package (or in a snapshot's own
  * blobs). Breadth first over folders, so that depth costs no stack; sorted at the end.
+ *
+ * From here on a file is pinned by inode, size and times: whoever opens it later gets this one or an error. What is not
+ * excluded: somebody who may write to the package swaps a folder for a link in the moment in which it is listed.
  */
 #include "package/scan.h"
 
-#include "base/utf8.h"
 #include "package/sort.h"
 
 #include <string.h>
