@@ -125,7 +125,8 @@ static enum tn_status look_up_evidence(struct tn_survey *s, struct tn_survey_row
     const struct tn_planner *planner = s->planner;
     struct tn_record_facts facts;
     row->level = TN_LEVEL_STRUCTURALLY_VALID;
-    if (!planner->records) return TN_OK;
+    row->asserted = planner->d->descriptive_count > 0;
+    if (!planner->records || row->asserted) return TN_OK;
     enum tn_status st = tn_record_facts_of(&facts, &s->arena, planner->d, &row->record_route, err);
     if (st) return st;
     st = tn_record_level_for(planner->records, &facts, &row->standing, err);
@@ -139,17 +140,30 @@ static enum tn_status look_up_evidence(struct tn_survey *s, struct tn_survey_row
     return TN_OK;
 }
 
+const char *tn_survey_row_level(const struct tn_survey_row *row)
+{
+    return row->asserted ? "unqualified" : tn_level_name(row->level);
+}
+
+/* A package that needs assertions may run when nothing is required; it satisfies no requirement. */
+static bool evidence_suffices(const struct tn_survey *s, const struct tn_survey_row *row)
+{
+    if (row->asserted) return s->policy.require_level == NULL;
+    return tn_level_satisfies(row->level, s->policy.level);
+}
+
 static void judge_evidence(struct tn_survey *s, struct tn_survey_row *row)
 {
-    if (row->decision != TN_ELIGIBLE || tn_level_satisfies(row->level, s->policy.level)) return;
+    if (row->decision != TN_ELIGIBLE || evidence_suffices(s, row)) return;
     row->decision = TN_UNQUALIFIED;
     struct tn_finding *f = tn_findings_add(&row->findings, TN_BLOCKER, TN_VERSION_UNQUALIFIED, TN_PHASE_ASSESS,
                                            row->level == TN_LEVEL_WITHDRAWN ? "the evidence for this route was withdrawn"
                                                                             : "the evidence for this route is below what is required");
     tn_at_option(f, tn_plan_option_name(TN_OPTION_REQUIRE_LEVEL));
-    tn_found(f, "%s", tn_level_name(row->level));
+    tn_found(f, "%s", tn_survey_row_level(row));
     tn_expected(f, "%s", tn_level_name(s->policy.level));
-    tn_remedy(f, "run `tenon qualify` for this package and task, or require less");
+    tn_remedy(f, row->asserted ? "do without the assertion that unknown fields are descriptive, or require nothing"
+                               : "run `tenon qualify` for this package and task, or require less");
 }
 
 static enum tn_status assess_row(struct tn_survey *s, struct tn_survey_row *row, struct tn_error *err)
@@ -319,7 +333,7 @@ static void write_row(struct tn_json_writer *w, const struct tn_survey *s, const
     tn_jw_key(w, "findings");
     tn_findings_write(w, &row->findings);
     if (row->assessed && row->memory.peak > 0) {
-        tn_jw_member_cstr(w, "evidence_level", tn_level_name(row->level));
+        tn_jw_member_cstr(w, "evidence_level", tn_survey_row_level(row));
         tn_memory_estimate_write(w, &row->memory, s->policy.memory_limit);
     }
     tn_jw_end_object(w);

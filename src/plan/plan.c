@@ -226,6 +226,13 @@ static void write_members(struct tn_json_writer *w, struct tn_alloc *alloc, cons
     tn_json_release(&doc);
 }
 
+static const char *note_of(const struct tn_survey_row *row)
+{
+    if (row->asserted) return "fields that this build does not know were declared descriptive by the caller";
+    if (row->level > TN_LEVEL_STRUCTURALLY_VALID) return NULL;
+    return "no recorded evidence that answers equal a reference; see `tenon qualify`";
+}
+
 void tn_plan_write(struct tn_json_writer *w, const struct tn_plan *plan)
 {
     const struct tn_survey *s = &plan->survey;
@@ -237,11 +244,9 @@ void tn_plan_write(struct tn_json_writer *w, const struct tn_plan *plan)
     write_versions(w, plan);
     write_policies(w, plan);
     tn_memory_estimate_write(w, &plan->row->memory, s->policy.memory_limit);
-    tn_jw_member_cstr(w, "evidence_level", tn_level_name(plan->row->level));
+    tn_jw_member_cstr(w, "evidence_level", tn_survey_row_level(plan->row));
     write_str_or_null(w, "record", tn_str_of(plan->row->standing.found ? plan->row->standing.id : ""));
-    tn_jw_member_cstr(w, "note", plan->row->level == TN_LEVEL_STRUCTURALLY_VALID
-                                     ? "no recorded evidence that answers equal a reference; see `tenon qualify`"
-                                     : NULL);
+    tn_jw_member_cstr(w, "note", note_of(plan->row));
     write_exclusions(w, plan);
     tn_jw_key(w, "findings");
     tn_findings_write(w, &s->findings);

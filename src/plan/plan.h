@@ -129,7 +129,11 @@ struct tn_survey_row {
     struct tn_record_route record_route;
     struct tn_record_standing standing;
     enum tn_level level;
+    bool asserted; /* the caller declared unknown fields descriptive: no evidence is about such a package */
 };
+
+/* Name of the row's evidence level; "unqualified" where the caller's assertions stand in for evidence. */
+const char *tn_survey_row_level(const struct tn_survey_row *row);
 
 struct tn_survey {
     const struct tn_planner *planner;

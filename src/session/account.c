@@ -112,10 +112,15 @@ static void write_times(const struct tn_execution *x, struct tn_json_writer *w)
 /* The plan's choices; those of the request follow as "options", from the recipe. */
 static void write_plan_choices(const struct tn_execution *x, struct tn_json_writer *w)
 {
+    const struct tn_description *d = x->plan->survey.planner->d;
     tn_jw_key(w, "plan");
     tn_jw_begin_object(w);
     tn_jw_member_cstr(w, "id", x->plan->id);
     tn_policy_write(w, &x->plan->survey.policy);
+    tn_jw_key(w, "descriptive");
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < d->descriptive_count; i++) tn_jw_str(w, d->descriptive[i]);
+    tn_jw_end_array(w);
     tn_jw_end_object(w);
 }
 
@@ -133,7 +138,7 @@ enum tn_status tn_execution_account_write(struct tn_execution *x, const struct t
     tn_jw_begin_object(w);
     write_versions(x, w);
     tn_jw_member_cstr(w, "outcome", x->outcome ? tn_status_name(x->outcome) : "completed");
-    tn_jw_member_cstr(w, "evidence_level", tn_level_name(x->plan->row->level));
+    tn_jw_member_cstr(w, "evidence_level", tn_survey_row_level(x->plan->row));
     write_identity(x, closure, w);
     write_numeric(x, w);
     write_plan_choices(x, w);

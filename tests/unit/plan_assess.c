@@ -97,6 +97,32 @@ TEST(required_evidence)
     bench_end(&b);
 }
 
+TEST(assertions_of_the_caller_are_no_evidence)
+{
+    struct bench b;
+    struct tn_buf text;
+    struct tn_json_writer w;
+    struct tn_str field = TN_STR("config.json#/novelty");
+    REQUIRE(open_package(&b, "bert_options"));
+    struct tn_description d = *b.d;
+    d.descriptive = &field;
+    d.descriptive_count = 1;
+    b.planner.d = &d;
+    tn_plan_options o = bench_options();
+    o.require_level = "structurally_valid";
+    expect_refusal(&b, &o, TN_VERSION_UNQUALIFIED, "require_level");
+    CHECK_STR(b.err->primary.found, "unqualified");
+    o.require_level = NULL;
+    REQUIRE(bench_plan(&b, &o));
+    tn_buf_init(&text, &b.alloc, 1 << 20);
+    tn_jw_init(&w, &text, false);
+    tn_plan_write(&w, b.plan);
+    CHECK_CONTAINS(text.data, "\"evidence_level\":\"unqualified\"");
+    CHECK_CONTAINS(text.data, "\"descriptive\":[\"config.json#/novelty\"]");
+    tn_buf_release(&text);
+    bench_end(&b);
+}
+
 TEST(providers_are_tried_in_the_callers_order)
 {
     struct bench b;
