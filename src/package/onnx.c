@@ -21,6 +21,7 @@ struct reader {
     struct tn_wire wire;
     struct tn_arena *arena;
     struct tn_onnx_surface *out;
+    struct tn_str locations[TN_ONNX_LOCATIONS]; /* while they are collected */
     bool no_memory;
 };
 
@@ -56,16 +57,25 @@ static void add_location(struct reader *r, const char *name, size_t n)
     struct tn_onnx_surface *out = r->out;
     struct tn_str text = {name, n};
     for (uint32_t i = out->location_count; i-- > 0;) {
-        if (tn_str_eq(out->locations[i], text)) return;
+        if (tn_str_eq(r->locations[i], text)) return;
     }
     if (out->location_count == TN_ONNX_LOCATIONS) {
         out->more_locations = true;
         return;
     }
-    if (!out->locations) out->locations = tn_arena_array(r->arena, TN_ONNX_LOCATIONS, sizeof(*out->locations));
-    struct tn_str copy = out->locations ? tn_arena_str(r->arena, text) : (struct tn_str){0};
+    struct tn_str copy = tn_arena_str(r->arena, text);
     r->no_memory = r->no_memory || !copy.s;
-    if (copy.s) out->locations[out->location_count++] = copy;
+    if (copy.s) r->locations[out->location_count++] = copy;
+}
+
+/* The list in its final size; the texts are in the arena already. */
+static void keep_locations(struct reader *r)
+{
+    struct tn_onnx_surface *out = r->out;
+    if (out->location_count == 0) return;
+    out->locations = tn_arena_array(r->arena, out->location_count, sizeof(*out->locations));
+    r->no_memory = r->no_memory || !out->locations;
+    if (out->locations) memcpy(out->locations, r->locations, out->location_count * sizeof(*out->locations));
 }
 
 static void read_external(struct reader *r, struct tn_wire_range range)
@@ -131,6 +141,7 @@ enum tn_status tn_onnx_surface(const struct tn_source *source, struct tn_alloc *
     r->no_memory = false;
     tn_wire_init(&r->wire, source);
     *is_onnx = read_model(r, source->size);
+    keep_locations(r);
     enum tn_status status = r->no_memory ? TN_INSUFFICIENT_MEMORY : TN_OK;
     tn_free(alloc, r);
     return status;

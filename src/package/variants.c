@@ -78,18 +78,23 @@ static bool is_component(const struct tn_scan *s, struct tn_str folder)
     return false;
 }
 
+/* Index of the file of this name in a folder. The path is scratch: hostile depth must not fill the arena. */
+static uint32_t file_in(struct tn_scan *s, struct tn_str folder, const char *name)
+{
+    tn_buf_clear(&s->path);
+    tn_buf_append(&s->path, folder.s, folder.n);
+    if (folder.n) tn_buf_putc(&s->path, '/');
+    tn_buf_append(&s->path, name, strlen(name));
+    return tn_buf_status(&s->path) ? TN_NO_FILE : tn_inventory_index(s->inv, tn_buf_str(&s->path));
+}
+
 /* The nearest folder upwards that has a config.json, or the place itself. */
-static enum tn_status find_folder(struct tn_scan *s, struct tn_str place, struct tn_str *out)
+static struct tn_str find_folder(struct tn_scan *s, struct tn_str place)
 {
     for (struct tn_str at = place;; at = tn_package_folder(at)) {
-        struct tn_str config = tn_package_join(s->arena, at, TN_STR("config.json"));
-        if (!config.s) return tn_scan_memory(s);
-        *out = at;
-        if (tn_inventory_index(s->inv, config) != TN_NO_FILE) return TN_OK;
-        if (at.n == 0) break;
+        if (file_in(s, at, "config.json") != TN_NO_FILE) return at;
+        if (at.n == 0) return place;
     }
-    *out = place;
-    return TN_OK;
 }
 
 static enum tn_status append(struct tn_scan *s, struct tn_variant *v, struct tn_str note)
@@ -97,8 +102,8 @@ static enum tn_status append(struct tn_scan *s, struct tn_variant *v, struct tn_
     struct tn_inventory *inv = s->inv;
     bool part = is_part(s, v->place);
     for (uint32_t i = 0; i < v->file_count; i++) v->bytes += inv->files[v->files[i]].size;
-    enum tn_status status = find_folder(s, v->place, &v->folder);
-    if (!status) status = describe(s, v, note);
+    v->folder = find_folder(s, v->place);
+    enum tn_status status = describe(s, v, note);
     if (status) return status;
     struct tn_variant **list = part ? &inv->parts : &inv->variants;
     uint32_t *count = part ? &inv->part_count : &inv->variant_count;
@@ -155,25 +160,19 @@ static struct tn_str set_id(struct tn_scan *s, uint32_t i)
     return s->inv->files[set->file_count ? set->files[0] : set->index_file].path;
 }
 
-/* The evidence of an adapter configuration in the set's folder; *out NULL when it is no adapter. */
-static enum tn_status adapter_of(struct tn_scan *s, const struct tn_scan_set *set, const struct tn_evidence **out)
+/* The evidence of an adapter configuration in the set's folder, or NULL. */
+static const struct tn_evidence *adapter_of(struct tn_scan *s, const struct tn_scan_set *set)
 {
-    *out = NULL;
-    if (!tn_str_is(set->stem, "adapter_model")) return TN_OK;
-    struct tn_str path = tn_package_join(s->arena, set->folder, TN_STR("adapter_config.json"));
-    if (!path.s) return tn_scan_memory(s);
-    uint32_t file = tn_inventory_index(s->inv, path);
+    if (!tn_str_is(set->stem, "adapter_model")) return NULL;
+    uint32_t file = file_in(s, set->folder, "adapter_config.json");
     uint32_t evidence = file == TN_NO_FILE ? 0 : s->extra[file].adapter;
-    if (evidence) *out = &s->inv->evidence[evidence - 1];
-    return TN_OK;
+    return evidence ? &s->inv->evidence[evidence - 1] : NULL;
 }
 
 static enum tn_status add_set(struct tn_scan *s, uint32_t i)
 {
     const struct tn_scan_set *set = &s->sets[i];
-    const struct tn_evidence *adapter;
-    enum tn_status status = adapter_of(s, set, &adapter);
-    if (status) return status;
+    const struct tn_evidence *adapter = adapter_of(s, set);
     struct tn_variant v = {
         .id = set_id(s, i),
         .container = adapter ? TN_STR("peft_adapter") : TN_STR("safetensors"),
@@ -285,24 +284,27 @@ static bool alone(const struct tn_scan *s, uint32_t leader, uint32_t file)
 static enum tn_status find_data(struct tn_scan *s, uint32_t graph, struct tn_str name, uint32_t *out)
 {
     struct tn_inventory *inv = s->inv;
-    struct tn_str path;
+    struct tn_str path, place = inv->files[graph].path;
+    struct tn_arena scratch;
+    tn_arena_init(&scratch, s->alloc);
     *out = TN_NO_FILE;
-    enum tn_status status =
-        tn_package_reference(s->arena, tn_package_folder(inv->files[graph].path), name, &path, s->problem);
+    enum tn_status status = tn_package_reference(&scratch, tn_package_folder(place), name, &path, s->problem);
     if (status) {
         size_t before = inv->findings.count;
         status = tn_scan_take(s, graph, TN_BLOCKER, status);
-        if (!status && inv->findings.count > before) tn_at_file(&inv->findings.items[before], inv->files[graph].path);
-        return status;
+        if (!status && inv->findings.count > before) tn_at_file(&inv->findings.items[before], place);
+    } else {
+        *out = tn_inventory_index(inv, path);
+        if (*out == TN_NO_FILE) {
+            struct tn_finding *f =
+                tn_scan_finding(s, graph, TN_BLOCKER, TN_ARTIFACT_MISSING, "external data of a graph is missing");
+            tn_found(f, "no file %.*s", TN_FMT_ARG(path));
+            tn_remedy(f, "%s", s->single.n ? "open the folder that holds graph and data"
+                                           : "fetch the data file into the graph's folder");
+        }
     }
-    *out = tn_inventory_index(inv, path);
-    if (*out != TN_NO_FILE) return TN_OK;
-    struct tn_finding *f =
-        tn_scan_finding(s, graph, TN_BLOCKER, TN_ARTIFACT_MISSING, "external data of a graph is missing");
-    tn_found(f, "no file %.*s", TN_FMT_ARG(path));
-    tn_remedy(f, "%s", s->single.n ? "open the folder that holds graph and data"
-                                   : "fetch the data file into the graph's folder");
-    return TN_OK;
+    tn_arena_release(&scratch);
+    return status;
 }
 
 static enum tn_status add_onnx(struct tn_scan *s, uint32_t graph)
