@@ -9,6 +9,7 @@
 #   make check-parity     against the Python references  make golden        make the goldens again
 #   make fuzz             each target FUZZ_SECONDS       make fuzz-replay   corpora and past findings
 #   make bench            ratios against peers           make bench-native  only our own figures
+#   make bench-kernels    GEMM, attention, norms beside the machine's peak
 #   make install          PREFIX, DESTDIR                make cross-aarch64 compile for 64-bit ARM
 #   make fetch-models     real packages into the cache   make clean
 
@@ -71,7 +72,7 @@ CLI_OBJECTS := $(CLI_SOURCES:%.c=$(OBJ)/%.o)
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(OBJ)/%.o)
 
 .PHONY: all lib demo check check-parity check-asan check-ubsan check-tsan check-fault check-locale fuzz fuzz-build \
-	fuzz-replay bench bench-native lint golden install uninstall cross-aarch64 clean deps fetch-models tests
+	fuzz-replay bench bench-kernels bench-native lint golden install uninstall cross-aarch64 clean deps fetch-models tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -195,6 +196,14 @@ $(OUT)/bench/%: $(OBJ)/bench/%.o $(BENCH_SOURCES:%.c=$(OBJ)/%.o) $(OUT)/libtenon
 	@mkdir -p $(@D)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
+
+$(OUT)/bench/kernels: $(OBJ)/bench/kernel/bench_kernels.o $(BENCH_SOURCES:%.c=$(OBJ)/%.o) $(OUT)/libtenon.a
+	@mkdir -p $(@D)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
+
+bench-kernels: $(OUT)/bench/kernels
+	@$(OUT)/bench/kernels
 
 bench-native: all $(BENCHES:%=$(OUT)/bench/%)
 	@bench/run --native-only $(OUT)
