@@ -138,6 +138,10 @@ static bool run_file(struct api *a, const char *file)
         if (plain) refuse_plain(a, test_path(path));
         if (session) run_cases(a, file, session, cases, count);
         tn_session_free(session);
+        for (size_t i = 0; i < count; i++) {
+            free((void *)(uintptr_t)cases[i].text.data);
+            free((void *)(uintptr_t)cases[i].role);
+        }
     }
     tn_json_release(&doc);
     free(text);
