@@ -138,7 +138,7 @@ bool tn_execution_has_news(const struct tn_execution *x)
 
 bool tn_execution_wants_work(const struct tn_execution *x)
 {
-    return !x->decided && !x->busy && x->more && x->ready - x->pulled < TN_EVENT_QUEUE;
+    return !x->decided && !x->busy && x->more && x->ready - x->pulled < x->session->queue_items;
 }
 
 void tn_execution_decide(struct tn_execution *x, enum tn_status st, const struct tn_error *err)
@@ -231,7 +231,7 @@ static size_t pull_item(struct tn_execution *x)
 {
     bool paused = !x->busy && !tn_execution_wants_work(x);
     size_t item = x->pulled++;
-    if (paused && x->more && !x->decided && x->ready - x->pulled <= TN_EVENT_QUEUE / 2) tn_scheduler_wake(x->session);
+    if (paused && x->more && !x->decided && x->ready - x->pulled <= x->session->queue_items / 2) tn_scheduler_wake(x->session);
     return item;
 }
 

@@ -35,11 +35,15 @@ static void open_lease(struct tn_session *s, uint64_t limit)
     if (limit) s->lease.budget = limit;
 }
 
-/* Refused before anything is read: the estimate against what either budget still allows. */
+/*
+ * Refused before anything is read: the estimate against what either budget still allows. Without a budget the machine's
+ * memory is one: a system that promises more than it has would end the process later.
+ */
 static enum tn_status admit(const struct tn_session *s, struct tn_error *err)
 {
     const struct tn_survey_row *row = s->plan->row;
-    uint64_t used = tn_alloc_current(s->host), host = s->host->budget;
+    uint64_t used = tn_alloc_current(s->host), host = s->host->budget, machine = tn_os_memory_total();
+    if (machine > 0 && machine < host) host = machine;
     uint64_t available = used < host ? host - used : 0, limit = host;
     if (s->lease.budget < available) available = s->lease.budget;
     if (s->lease.budget < limit) limit = s->lease.budget;
@@ -96,6 +100,7 @@ static enum tn_status make_batch(struct tn_session *s, struct tn_error *err)
     b->width = (size_t)s->plan->row->assessment.output_width;
     b->max_rows = (uint32_t)rows;
     b->max_sequences = (uint32_t)sequences;
+    s->queue_items = 2 * sequences > TN_EVENT_QUEUE ? 2 * sequences : TN_EVENT_QUEUE;
     if (rows > INT32_MAX || sequences > INT32_MAX || !tn_mul(sequences, b->width, &floats)) goto no_memory;
     b->ids = tn_calloc(&s->lease, rows, sizeof(*b->ids));
     b->type_ids = tn_calloc(&s->lease, rows, sizeof(*b->type_ids));

@@ -42,7 +42,7 @@ static bool choose_team(struct tn_session *s)
             .execution = x,
             .ready = x->ready,
             .more = true,
-            .item_end = x->pulled + TN_EVENT_QUEUE,
+            .item_end = x->pulled + s->queue_items,
         };
     }
     if (first) s->ring = first->next;

@@ -23,7 +23,7 @@
 enum {
     TN_TEAM = 64,              /* executions that share one invocation */
     TN_EXECUTIONS = 1024,      /* running at once per session, before start says busy */
-    TN_EVENT_QUEUE = 1024,     /* items that may wait for the reader before the producer pauses */
+    TN_EVENT_QUEUE = 1024,     /* items that may wait for the reader before the producer pauses, at least */
     TN_DRIVE_TIMEOUT_MS = 250, /* a wait of at least this length may do the work itself, and overshoot by one step */
 };
 
@@ -55,6 +55,7 @@ struct tn_session {
     const struct tn_cancel **cancels; /* [sequences] of the batch */
     struct tn_recipe_scratch scratch;
     struct tn_error *error;           /* of the current step */
+    size_t queue_items;               /* TN_EVENT_QUEUE, or two batches of the shortest texts if that is more */
     double row_ns;                    /* of a row in recent invocations; whoever drives */
     struct tn_digest weights, tokenizer_id, space;
 
