@@ -8,12 +8,13 @@
 #include <string.h>
 
 /*
- * Both sides sum float32 products in another order. Over six to twenty-four layers of some hundred terms the results of
- * two correct implementations were seen to differ by up to 1e-6 of the largest component; a wrong epsilon, activation or
- * mask differs by more than 1e-4. 2e-6 lies between, near the former.
+ * Both sides add float32 products in another order. Measured on the 64 packages of tests/golden/embed and on MiniLM: at
+ * most 5.3e-7 between tenon and the reference, 4.3e-7 between the reference's own batches and single texts. On MiniLM an
+ * epsilon of 1e-6 instead of 1e-12 shows as 3.8e-5 and the tanh form of GELU as 3.6e-4. 2e-6 lies between.
  */
 #define F32_TOLERANCE 2e-6
-#define F32_WHY "per component 2e-6 max(1, max|x|): the order of float32 sums, twice what correct implementations differ by"
+#define F32_WHY                                                                                    \
+    "2e-6 max(1, max|x|) per component: the order of float32 sums was seen to move them by 5e-7, a wrong epsilon by 4e-5"
 #define COSINE_LIMIT 0.9999
 #define COSINE_WHY "bfloat16 keeps 8 bits: single components move, the direction must not; cosine at least .9999"
 
