@@ -2,6 +2,7 @@
 #include "../../cli/json.h"
 #include "test.h"
 
+#include <locale.h>
 #include <stdlib.h>
 
 static struct cli_json_doc doc;
@@ -14,6 +15,7 @@ static bool parse(const char *text)
 
 TEST(values_and_places)
 {
+    setlocale(LC_NUMERIC, "C"); /* as in the command, which sets LC_CTYPE only */
     REQUIRE(parse(" {\"a\": {\"b\": [1, -2.5e3, true, null, \"x\"]}, \"n\": 18446744073709551615} "));
     const struct cli_json *list = cli_json_path(doc.root, "a.b");
     CHECK_INT(cli_json_count(list), 5);

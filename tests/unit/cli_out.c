@@ -3,10 +3,18 @@
 #include "../../cli/view.h"
 #include "test.h"
 
+#include <locale.h>
 #include <stdlib.h>
+
+/* The command sets LC_CTYPE and nothing else (main.c; tests/cli/locale.test); the runner of these tests sets all. */
+static void numbers_as_in_the_command(void)
+{
+    setlocale(LC_NUMERIC, "C");
+}
 
 TEST(floats_are_short_and_read_back)
 {
+    numbers_as_in_the_command();
     static const struct {
         float v;
         const char *text;
@@ -37,6 +45,7 @@ TEST(floats_are_short_and_read_back)
 /* Never longer than the shortest that the C library finds by trying. */
 TEST(floats_are_the_shortest)
 {
+    numbers_as_in_the_command();
     uint64_t state = 11;
     char buf[32], tried[32];
     for (int i = 0; i < 20000; i++) {
@@ -92,6 +101,7 @@ TEST(json_strings)
 TEST(size_texts)
 {
     char buf[32];
+    numbers_as_in_the_command();
     CHECK_STR(cli_size_text(buf, 999), "999 bytes");
     CHECK_STR(cli_size_text(buf, 1000), "1.0 kB");
     CHECK_STR(cli_size_text(buf, 90868376), "90.9 MB");
