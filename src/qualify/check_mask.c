@@ -7,6 +7,14 @@
 
 #include <string.h>
 
+/*
+ * A last token that only touches how sums are rounded, by way of the softmax's maximum say, moves a component by some
+ * 1e-7 (tried with a kernel that drops the last key); one that is seen moved the first state by 9e-3 and more, relative
+ * to its largest component, in the six packages looked at.
+ */
+#define SEEN 1e-5
+#define SEEN_WHY "more than 1e-5 max(1, max|x|): rounding alone stays below"
+
 /* The first row of the last operator that works on every token. */
 struct first_row {
     struct tn_alloc *alloc;
@@ -67,8 +75,8 @@ static enum tn_status run(struct tn_suite *s, struct tn_instance *instance, cons
     return st;
 }
 
-/* The ids of a text of the suite; the same ones with the last content token replaced. */
-static enum tn_status make_ids(struct tn_suite *s, int32_t **out, uint32_t *count, uint32_t *changed)
+/* The ids of a text of the suite, and behind them the same ones with another id in the last place. */
+static enum tn_status make_ids(struct tn_suite *s, int32_t **out, uint32_t *count)
 {
     tn_encoding *encoding = NULL;
     *out = NULL;
@@ -76,20 +84,17 @@ static enum tn_status make_ids(struct tn_suite *s, int32_t **out, uint32_t *coun
     enum tn_status st = tn_suite_encode(s, s->texts[4], s->max_tokens, &encoding);
     if (st || !encoding) return st;
     tn_tokens tokens = tn_encoding_tokens(encoding);
-    uint32_t last = (uint32_t)tokens.count;
-    while (last > 0 && tokens.offsets[last - 1][1] == 0) last--; /* special tokens have [0, 0] */
-    if (last >= 2) {
+    if (tokens.count >= 2) {
         int32_t *ids = tn_malloc(s->alloc, 2 * tokens.count * sizeof(*ids));
         if (!ids) {
             tn_encoding_free(encoding);
             return tn_suite_no_memory(s);
         }
         for (size_t i = 0; i < tokens.count; i++) ids[i] = ids[tokens.count + i] = (int32_t)tokens.ids[i];
-        int32_t *replaced = &ids[tokens.count + last - 1];
-        for (uint32_t i = 0; i < tokens.count && *replaced == ids[last - 1]; i++) *replaced = ids[i];
+        int32_t *last = &ids[2 * tokens.count - 1];
+        for (size_t i = 1; i < tokens.count && *last == ids[tokens.count - 1]; i++) *last = ids[i];
         *out = ids;
         *count = (uint32_t)tokens.count;
-        *changed = last - 1;
     }
     tn_encoding_free(encoding);
     return TN_OK;
@@ -105,14 +110,16 @@ static enum tn_status compare(struct tn_suite *s, struct tn_instance *instance, 
     if (st) goto out;
     st = TN_OK;
     c = tn_suite_check(s, "mask.last_token", TN_LEVEL_LOADS, "another last token changes the state of the first one",
-                       NULL);
+                       SEEN_WHY);
     if (!c) goto no_memory;
     if (!alone.width || alone.width != other.width) {
         tn_check_skip(c, "the provider shows no operator with a row per token");
     } else {
         struct tn_difference d = tn_compare_rows(alone.values, other.values, 1, alone.width);
         tn_check_measure(c, "max_abs", d.max_abs);
-        if (d.equal) tn_check_fail(c, "the first token does not see the last: a decoder's mask in an encoder");
+        tn_check_measure(c, "max_rel", d.max_rel);
+        tn_check_measure(c, "limit", SEEN);
+        if (!(d.max_rel > SEEN)) tn_check_fail(c, "the first token does not see the last: a decoder's mask in an encoder");
     }
     c = tn_suite_check(s, "mask.company", TN_LEVEL_LOADS,
                        "the state of a token is the same bits whatever stands in the same batch", NULL);
@@ -149,12 +156,12 @@ enum tn_status tn_check_mask(struct tn_suite *s)
     struct tn_load_env env = {.ctx = s->env->ctx, .pool = s->env->pool, .cancel = s->env->stop};
     struct tn_instance *instance = NULL;
     int32_t *ids = NULL;
-    uint32_t count = 0, changed = 0;
+    uint32_t count = 0;
     enum tn_status st = row->entry->provider->load(&row->assessment, &row->request, &env, &instance, s->err);
     if (st) return st;
     st = keep_weights(s, instance);
-    if (!st) st = make_ids(s, &ids, &count, &changed);
-    if (!st && ids && ids[changed] != ids[count + changed]) {
+    if (!st) st = make_ids(s, &ids, &count);
+    if (!st && ids && ids[count - 1] != ids[2 * count - 1]) {
         st = compare(s, instance, ids, count);
     } else if (!st) {
         struct tn_check *c = tn_suite_check(s, "mask.last_token", TN_LEVEL_LOADS,
