@@ -121,6 +121,10 @@ static enum tn_status compare_vector(struct tn_suite *s, struct tn_check *c, siz
         tn_check_fail(c, "case %zu: %zu components where the golden has %zu", index, a.dimensions, width);
     } else if (!status) {
         struct tn_difference d = tn_compare_rows(a.vectors, expected, 1, width);
+        if (g->tokens_total && g->tokens_total != a.events->tokens_total) {
+            tn_check_fail(c, "case %zu: %zu tokens where the golden counts %llu", index, a.events->tokens_total,
+                          (unsigned long long)g->tokens_total);
+        }
         add_difference(sum, &d, index);
     }
     tn_free(s->alloc, expected);

@@ -211,7 +211,7 @@ enum tn_status tn_golden_read_case(struct tn_json v, struct tn_golden_case *out,
 {
     *out = (struct tn_golden_case){0};
     struct tn_json prompt = tn_json_get(v, "prompt_name"), normalize = tn_json_get(v, "normalize_embeddings");
-    struct tn_json truncate = tn_json_get(v, "truncate_dim");
+    struct tn_json truncate = tn_json_get(v, "truncate_dim"), total = tn_json_get(v, "tokens_untruncated");
     out->ids = tn_json_get(v, "ids");
     out->type_ids = tn_json_get(v, "type_ids");
     out->embedding = tn_json_get(v, "embedding");
@@ -230,6 +230,9 @@ enum tn_status tn_golden_read_case(struct tn_json v, struct tn_golden_case *out,
     }
     if (!is_null(truncate) && (!tn_json_u64(truncate, &out->truncate_dim) || out->truncate_dim == 0)) {
         return invalid(v, "truncate_dim", "a positive integer", err);
+    }
+    if (!is_null(total) && !tn_json_u64(total, &out->tokens_total)) {
+        return invalid(v, "tokens_untruncated", "a count", err);
     }
     return TN_OK;
 }

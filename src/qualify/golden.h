@@ -3,7 +3,8 @@
  *
  *   certificate     script, seed, versions, input_sha256: who made it, and how to make it again
  *   package_files   {"model.safetensors": SHA-256, ...}: the files whose contents the answers depend on
- *   cases           [{text, embedding, ids, type_ids?, prompt_name?, normalize_embeddings?, truncate_dim?}]
+ *   cases           [{text, embedding, ids, type_ids?, tokens_untruncated?,
+ *                     prompt_name?, normalize_embeddings?, truncate_dim?}]; the last three are what was asked for
  *
  * Without package_files the certificate's input_sha256 must be the digest of the whole package folder: for every file
  * in the order of its path's parts the bytes PATH NUL SIZE-IN-DECIMAL NUL CONTENTS. Other members are for people.
@@ -39,6 +40,7 @@ struct tn_golden_case {
     struct tn_str prompt_name;
     bool normalize;
     uint64_t truncate_dim; /* 0: none */
+    uint64_t tokens_total; /* before truncation; 0: not stated */
 };
 
 /* A case of g->cases. TN_METADATA_INVALID names the member. */

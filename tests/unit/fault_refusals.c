@@ -3,21 +3,11 @@
  * that found no room must still block. Each package has one fault, each at another stage of the road.
  */
 #include "fault_host.h"
-
-#include <sys/stat.h>
+#include "fault_package.h"
 
 enum { MOST = 100000 };
 
-static const char *const files[] = {"1_Pooling/config.json", "config.json",      "config_sentence_transformers.json",
-                                    "model.safetensors",     "modules.json",     "sentence_bert_config.json",
-                                    "tokenizer.json",        "tokenizer_config.json"};
-
-struct fault {
-    const char *name, *file;
-    const char *from, *to; /* one piece of text for another; to NULL: the file ends there */
-};
-
-static const struct fault faults[] = {
+static const struct package_edit faults[] = {
     {"cut", "model.safetensors", "\"encoder.layer.0.attention.output.dense.bias\"", NULL},
     {"renamed", "model.safetensors", "embeddings.LayerNorm.bias\"", "embeddings.LayerNorm.bia2\""},
     {"reshaped", "model.safetensors", "\"shape\":[64,32]", "\"shape\":[32,64]"},
@@ -29,55 +19,6 @@ static const struct fault faults[] = {
     {"model", "tokenizer.json", "\"WordPiece\"", "\"WordWhole\""},
     {"length", "sentence_bert_config.json", "\"max_seq_length\":", "\"max_seq_lengths\":"},
 };
-
-/* Like strstr in bytes that may hold NUL. */
-static char *find(char *bytes, size_t size, const char *part)
-{
-    size_t n = strlen(part);
-    for (size_t i = 0; i + n <= size; i++) {
-        if (memcmp(bytes + i, part, n) == 0) return bytes + i;
-    }
-    return NULL;
-}
-
-static void write_faulty(const char *path, char *bytes, size_t size, const struct fault *f)
-{
-    char *at = find(bytes, size, f->from);
-    REQUIRE(at);
-    if (!f->to) {
-        test_write_file(path, bytes, (size_t)(at - bytes));
-        return;
-    }
-    size_t before = (size_t)(at - bytes), from = strlen(f->from), to = strlen(f->to);
-    char *out = malloc(size + to);
-    memcpy(out, bytes, before);
-    memcpy(out + before, f->to, to);
-    memcpy(out + before + to, at + from, size - before - from);
-    test_write_file(path, out, size - from + to);
-    free(out);
-}
-
-static void make_package(char *folder, size_t cap, const struct fault *f)
-{
-    char path[1024], from[256];
-    snprintf(folder, cap, "%s/%s", test_folder(), f->name);
-    snprintf(path, sizeof(path), "%s/1_Pooling", folder);
-    mkdir(folder, 0700);
-    mkdir(path, 0700);
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        size_t size = 0;
-        snprintf(from, sizeof(from), "golden/packages/bert_mean_normalize/%s", files[i]);
-        char *bytes = test_read_file(test_path(from), &size);
-        REQUIRE(bytes);
-        snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
-        if (strcmp(files[i], f->file) == 0) {
-            write_faulty(path, bytes, size, f);
-        } else {
-            test_write_file(path, bytes, size);
-        }
-        free(bytes);
-    }
-}
 
 /* From the path to an embedding; where it ends is the stage that must refuse. */
 static tn_status try_all(struct host *host, const char *path, tn_error *err)
@@ -106,7 +47,7 @@ TEST(no_memory_never_turns_a_refusal_into_a_session)
     uint64_t step = host_stride(5);
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
         char folder[512];
-        make_package(folder, sizeof(folder), &faults[i]);
+        package_copy(folder, sizeof(folder), &faults[i]);
         tn_status refusal = try_all(&host, folder, err);
         if (refusal == TN_OK || refusal == TN_INSUFFICIENT_MEMORY) {
             test_fail(__FILE__, __LINE__, "%s: %s", faults[i].name, tn_status_name(refusal));

@@ -2,13 +2,11 @@
  * The whole qualification through the public functions: packages that must pass against the reference's goldens, goldens
  * and stores that must be noticed, and what a plan makes of the evidence.
  */
-#include "test.h"
+#include "fault_package.h"
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "tenon/tenon.h"
-
-#include <stdlib.h>
-#include <sys/stat.h>
 
 struct world {
     tn_runtime *runtime;
@@ -227,6 +225,8 @@ TEST(a_golden_that_differs_a_little_is_noticed)
 {
     must_notice(edited_golden("bert_mean_normalize", "0.248901948", "0.248907948"), "golden.embedding", "case 3 differs by");
     must_notice(edited_golden("bert_mean_normalize", "\"ids\":[2,102,168", "\"ids\":[2,102,169"), "golden.ids", "case 2");
+    must_notice(edited_golden("bert_mean_normalize", "\"tokens_untruncated\":16", "\"tokens_untruncated\":17"),
+                "golden.embedding", "case 3: 16 tokens where the golden counts 17");
     must_notice(edited_golden("bert_mean_normalize", "\"embedding\":[0.0519626439,", "\"embedding\":["),
                 "golden.embedding", "32 components where the golden has 31");
     must_notice(edited_golden("bert_mean_normalize", "\"embedding\":[0.0519626439,", "\"embedding\":[null,"),
@@ -246,6 +246,31 @@ TEST(a_golden_of_another_package_is_refused)
     struct stat st;
     CHECK(stat(w.state, &st) != 0); /* nothing was stored */
     world_close(&w);
+}
+
+/* A golden that names the weights alone, so that it outlives changes of everything else. */
+static const char *golden_of_weights(void)
+{
+    char hex[TN_SHA256_HEX], member[256];
+    size_t size = 0;
+    char *bytes = test_read_file(test_path("golden/packages/bert_mean_normalize/model.safetensors"), &size);
+    struct tn_digest digest = tn_sha256_of(bytes, size);
+    free(bytes);
+    snprintf(member, sizeof(member), "\"package_files\": {\"model.safetensors\": \"%s\"}, \"package\"",
+             tn_digest_hex(&digest, hex));
+    return edited_golden("bert_mean_normalize", "\"package\"", member);
+}
+
+static bool reopen(struct world *w, const char *folder, const char *descriptive)
+{
+    tn_package_options options = TN_INIT(tn_package_options);
+    options.descriptive = descriptive ? &descriptive : NULL;
+    options.descriptive_count = descriptive ? 1 : 0;
+    tn_package_free(w->package);
+    w->package = NULL;
+    tn_status status = tn_package_open(w->runtime, folder, &options, &w->package, w->err);
+    if (status) test_fail(__FILE__, __LINE__, "%s: %s", folder, tn_error_message(w->err));
+    return status == TN_OK;
 }
 
 static const char *plan_level(struct world *w, const char *require_level)
@@ -284,6 +309,65 @@ TEST(a_plan_knows_its_evidence)
     tn_package_free(w.package);
     REQUIRE(tn_package_open(w.runtime, test_path("golden/packages/mpnet_mean_normalize"), NULL, &w.package, w.err) == TN_OK);
     CHECK_STR(plan_level(&w, NULL), "structurally_valid");
+    world_close(&w);
+}
+
+/* Each change ends exactly the evidence that rests on it. */
+TEST(evidence_expires_by_what_it_rests_on)
+{
+    static const struct {
+        struct package_edit edit;
+        const char *level;
+    } cases[] = {
+        {{"readme", "README.md", "Random", "RANDOM"}, "reference_qualified"},
+        {{"author", "config.json", "random/bert", "other/bert"}, "reference_qualified"},
+        {{"spaces", "config.json", "\"vocab_size\": 209", "\"vocab_size\" :  209"}, "reference_qualified"},
+        {{"tokenizer", "tokenizer.json", "\"version\"", "\"version\" "}, "loads"},
+        {{"prompts", "config_sentence_transformers.json", "{\n", "{\"prompts\": {\"q\": \"ask: \"},"}, "loads"},
+        {{"limit", "sentence_bert_config.json", "48", "32"}, "loads"},
+        {{"epsilon", "config.json", "1e-12", "1e-5"}, "structurally_valid"},
+        {{"names", "model.safetensors", "\"format\":\"pt\"", "\"format\":\"np\""}, "structurally_valid"},
+    };
+    struct world w;
+    tn_document *document = NULL;
+    char folder[512];
+    const char *golden = golden_of_weights();
+    REQUIRE(world_open(&w, "bert_mean_normalize", true));
+    REQUIRE(qualify(&w, golden, NULL, &document) == TN_OK);
+    tn_document_free(document);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        package_copy(folder, sizeof(folder), &cases[i].edit);
+        if (!reopen(&w, folder, NULL)) continue;
+        const char *level = plan_level(&w, NULL);
+        if (strcmp(level, cases[i].level) != 0) {
+            test_fail(__FILE__, __LINE__, "%s: %s, expected %s", cases[i].edit.name, level, cases[i].level);
+        }
+    }
+    world_close(&w);
+}
+
+/* A field that only the caller vouches for: it may agree with a golden and is no evidence for the package all the same. */
+TEST(what_the_caller_vouches_for_is_not_evidence)
+{
+    static const struct package_edit edit = {"vouched", "config.json", "\"use_cache\": true",
+                                             "\"use_cache\": true, \"use_some\": true"};
+    struct world w;
+    struct tn_json_doc doc = {0};
+    tn_document *document = NULL;
+    char folder[512];
+    const char *golden = golden_of_weights();
+    REQUIRE(world_open(&w, "bert_mean_normalize", true));
+    package_copy(folder, sizeof(folder), &edit);
+    REQUIRE(reopen(&w, folder, NULL));
+    CHECK_INT(qualify(&w, golden, NULL, &document), TN_UNSUPPORTED_CONFIG);
+    REQUIRE(reopen(&w, folder, "/use_some"));
+    REQUIRE(qualify(&w, golden, NULL, &document) == TN_OK);
+    struct tn_json record = parsed(&w, document, &doc);
+    show_failures("vouched", record);
+    CHECK_STR(text_at(record, "/level"), "loads");
+    CHECK_STR(text_at(check_named(record, "golden.embedding"), "/outcome"), "passed");
+    CHECK_STR(text_at(check_named(record, "package.understood"), "/outcome"), "skipped");
+    tn_json_release(&doc);
     world_close(&w);
 }
 
