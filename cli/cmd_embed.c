@@ -9,6 +9,7 @@
 #include "account.h"
 #include "app.h"
 #include "input.h"
+#include "item_error.h"
 #include "memory.h"
 #include "npy.h"
 #include "view_embed.h"
@@ -204,7 +205,8 @@ static tn_status on_item(struct embed *e, const tn_event *event, size_t texts)
     if (event->index >= texts) return cli_refuse(e->cli, TN_RUNTIME_FAILURE, "", "an event for a text that was not sent");
     size_t i = e->item_of[event->index];
     e->rows[i].event = *event;
-    if (event->status != TN_OK) e->rows[i].error = cli_error_json(e->cli, event->status);
+    if (event->status != TN_OK)
+        e->rows[i].error = cli_item_error(cli_error_json(e->cli, event->status), event->index, e->base + i);
     bool at_once = shows_at_once(e);
     uint64_t whole = cli_input_is_exhausted(&e->input) ? e->base + e->chunk.count : 0;
     if (!(at_once && e->page.live)) cli_progress_update(&e->progress, e->base + i + 1, whole);

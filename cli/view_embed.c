@@ -77,14 +77,14 @@ static void failed_line(struct cli_embed_page *p, const struct cli_embed_line *l
 void cli_embed_page_line(struct cli_embed_page *p, const struct cli_embed_line *line)
 {
     struct cli_out *o = &p->cli->out;
+    if (!p->silent && !p->heading) cli_out_format(o, "  %5s  %6s  %9s  %s\n", "index", "tokens", "norm", "first components");
+    p->heading = true;
     if (line->error) {
         failed_line(p, line);
         return;
     }
     if (p->silent) return;
     keep(p, line);
-    if (!p->heading) cli_out_format(o, "  %5s  %6s  %9s  %s\n", "index", "tokens", "norm", "first components");
-    p->heading = true;
     cli_out_format(o, "  %5zu  %5zu%c  %9.6f", line->index, line->event->tokens, line->event->truncated ? '+' : ' ',
                    norm(line->event->embedding, line->event->dimensions));
     for (size_t i = 0; i < p->shown && i < line->event->dimensions; i++)
