@@ -16,7 +16,7 @@
 
 #include "kernel/x86/tile_args.h"
 
-enum { TILE_CHUNK = 128 };
+enum { TILE_CHUNK = 192 };
 
 /* The partial sums of steps [begin, end). */
 TN_INLINE void tile_sums(vec sum[TILE_ROWS][2], const struct tile *t, const int rows, const int nv,

@@ -10,14 +10,25 @@
 
 #include <string.h>
 
+/*
+ * A team loses up to this much at its barriers and by uneven shares; what threads alone would lose by waiting for the
+ * last piece may be as much.
+ */
+#define WORTH_BEING_ALONE 0.88
+
+struct piece {
+    double cost;
+    uint32_t rows, first, last; /* places in `order`, chained by next_in_piece */
+};
+
 struct job {
     struct tn_instance *instance;
     const struct tn_invocation *call;
     uint32_t *order;   /* sequences that can run, longest first */
     uint32_t count;
     uint32_t *next_in_piece; /* chains the sequences of a piece */
-    uint32_t *first_in_piece;
-    uint32_t pieces;
+    struct piece *pieces;
+    uint32_t piece_count;
     _Atomic uint32_t next;
     _Atomic bool stop[2];
     bool teams;
@@ -63,7 +74,7 @@ static void fill_piece(const struct job *job, uint32_t piece, struct tn_workspac
 {
     w->count = w->rows = 0;
     w->offsets[0] = 0;
-    for (uint32_t i = job->first_in_piece[piece]; i != UINT32_MAX; i = job->next_in_piece[i]) {
+    for (uint32_t i = job->pieces[piece].first; i != UINT32_MAX; i = job->next_in_piece[i]) {
         append_sequence(job->instance->program, w, job->call, job->order[i]);
     }
 }
@@ -79,7 +90,7 @@ static void run_alone(void *arg, unsigned rank, unsigned size)
     (void)size;
     for (;;) {
         uint32_t piece = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
-        if (piece >= job->pieces) return;
+        if (piece >= job->piece_count) return;
         fill_piece(job, piece, w);
         tn_execute_piece(job->instance, w, job->call, &team);
     }
@@ -91,7 +102,7 @@ static void run_together(void *arg, unsigned rank, unsigned size)
     struct tn_workspace *w = &job->instance->workspaces[0];
     struct tn_barrier *barrier = &job->instance->barrier;
     struct tn_team team = {.rank = rank, .size = size, .barrier = barrier, .stop = job->stop};
-    for (uint32_t piece = 0; piece < job->pieces; piece++) {
+    for (uint32_t piece = 0; piece < job->piece_count; piece++) {
         if (rank == 0) fill_piece(job, piece, w);
         if (size > 1) tn_barrier_meet(barrier, size);
         tn_execute_piece(job->instance, w, job->call, &team);
@@ -118,67 +129,74 @@ static void sort_by_length(struct job *job, uint32_t *scratch, uint64_t max_rows
     for (uint32_t i = 0; i < job->count; i++) job->order[starts[max_rows - length_of(call, scratch[i])]++] = scratch[i];
 }
 
-struct bin {
-    double cost;
-    uint32_t rows, last;
-};
-
 /*
  * Longest first, each into the cheapest piece that has room (Graham 1969). Returns false when some sequence fits
  * nowhere: then the caller asks for more pieces.
  */
-static bool pack(struct job *job, struct bin *bins, uint64_t piece_rows)
+static bool pack(struct job *job, uint64_t piece_rows)
 {
-    for (uint32_t p = 0; p < job->pieces; p++) {
-        bins[p] = (struct bin){.last = UINT32_MAX};
-        job->first_in_piece[p] = UINT32_MAX;
-    }
+    for (uint32_t p = 0; p < job->piece_count; p++) job->pieces[p] = (struct piece){.first = UINT32_MAX, .last = UINT32_MAX};
     for (uint32_t i = 0; i < job->count; i++) {
-        uint32_t n = length_of(job->call, job->order[i]), best = UINT32_MAX;
-        for (uint32_t p = 0; p < job->pieces; p++) {
-            if (bins[p].rows + n > piece_rows) continue;
-            if (best == UINT32_MAX || bins[p].cost < bins[best].cost) best = p;
+        uint32_t n = length_of(job->call, job->order[i]);
+        struct piece *best = NULL;
+        for (uint32_t p = 0; p < job->piece_count; p++) {
+            struct piece *piece = &job->pieces[p];
+            if (piece->rows + n <= piece_rows && (!best || piece->cost < best->cost)) best = piece;
         }
-        if (best == UINT32_MAX) return false;
+        if (!best) return false;
         job->next_in_piece[i] = UINT32_MAX;
-        if (bins[best].last == UINT32_MAX) {
-            job->first_in_piece[best] = i;
+        if (best->last == UINT32_MAX) {
+            best->first = i;
         } else {
-            job->next_in_piece[bins[best].last] = i;
+            job->next_in_piece[best->last] = i;
         }
-        bins[best].last = i;
-        bins[best].rows += n;
-        bins[best].cost += cost_of(n);
+        best->last = i;
+        best->rows += n;
+        best->cost += cost_of(n);
     }
     return true;
 }
 
-/* Whether `threads` threads pulling these pieces would all be busy for at least nine tenths of the time. */
-static bool balanced(const struct job *job, const struct bin *bins, unsigned threads)
+/* Dearest first, so that the last pieces to be pulled are the ones that even things out. */
+static void sort_pieces(struct job *job)
 {
-    double total = 0, most = 0;
-    if (job->pieces < threads) return false;
-    for (uint32_t p = 0; p < job->pieces; p++) {
-        total += bins[p].cost;
-        if (bins[p].cost > most) most = bins[p].cost;
+    for (uint32_t i = 1; i < job->piece_count; i++) {
+        struct piece moving = job->pieces[i];
+        uint32_t at = i;
+        for (; at > 0 && job->pieces[at - 1].cost < moving.cost; at--) job->pieces[at] = job->pieces[at - 1];
+        job->pieces[at] = moving;
     }
-    double rounds = (double)((job->pieces + threads - 1) / threads);
-    return total >= 0.9 * most * rounds * threads;
 }
 
-static void cut(struct job *job, struct bin *bins, uint64_t rows)
+/* Whether threads that pull these pieces in order are busy for most of the time until the last has finished. */
+static bool keeps_busy(const struct job *job, double *finish, unsigned threads)
+{
+    double total = 0, end = 0;
+    for (unsigned t = 0; t < threads; t++) finish[t] = 0;
+    for (uint32_t p = 0; p < job->piece_count; p++) {
+        unsigned next = 0;
+        for (unsigned t = 1; t < threads; t++) next = finish[t] < finish[next] ? t : next;
+        finish[next] += job->pieces[p].cost;
+        total += job->pieces[p].cost;
+        if (finish[next] > end) end = finish[next];
+    }
+    return total >= WORTH_BEING_ALONE * end * threads;
+}
+
+static void cut(struct job *job, double *finish, uint64_t rows)
 {
     const struct tn_native_program *program = job->instance->program;
     unsigned threads = job->instance->threads;
     uint64_t target = (rows + TN_PIECE_ROWS - 1) / TN_PIECE_ROWS;
     /* as many pieces for each thread as for any other */
-    job->pieces = (uint32_t)((target + threads - 1) / threads * threads);
-    if (job->pieces > job->count) job->pieces = job->count;
-    while (!pack(job, bins, program->piece_rows)) job->pieces++;
-    job->teams = threads > 1 && !balanced(job, bins, threads);
+    job->piece_count = (uint32_t)((target + threads - 1) / threads * threads);
+    if (job->piece_count > job->count) job->piece_count = job->count;
+    while (!pack(job, program->piece_rows)) job->piece_count++;
+    sort_pieces(job);
+    job->teams = threads > 1 && !keeps_busy(job, finish, threads);
     if (!job->teams) return;
-    job->pieces = (uint32_t)((rows + program->piece_rows - 1) / program->piece_rows);
-    while (!pack(job, bins, program->piece_rows)) job->pieces++;
+    job->piece_count = (uint32_t)((rows + program->piece_rows - 1) / program->piece_rows);
+    while (!pack(job, program->piece_rows)) job->piece_count++;
 }
 
 /* ---- checking ------------------------------------------------------------------------------------------------------ */
@@ -220,19 +238,20 @@ enum tn_status tn_native_invoke(struct tn_instance *instance, const struct tn_in
     size_t n = call->sequences;
     uint64_t max_rows = instance->program->max_rows, rows = 0;
     if (n == 0) return TN_OK;
-    /* one block: order, scratch, chain, heads of pieces, bins, counting sort */
-    size_t words = 4 * n + (size_t)max_rows + 2;
-    char *block = tn_malloc(instance->alloc, words * sizeof(uint32_t) + n * sizeof(struct bin) + 16);
+    /* one block: pieces, finish times, order, scratch, chain, counting sort */
+    size_t words = 3 * n + (size_t)max_rows + 2;
+    size_t doubles = n * sizeof(struct piece) + instance->threads * sizeof(double);
+    char *block = tn_malloc(instance->alloc, doubles + words * sizeof(uint32_t));
     if (!block) return tn_error_memory(err, TN_PHASE_EXECUTE, "running an invocation");
-    struct bin *bins = (struct bin *)(void *)block;
-    job.order = (uint32_t *)(void *)(bins + n);
+    job.pieces = (struct piece *)(void *)block;
+    double *finish = (double *)(void *)(job.pieces + n);
+    job.order = (uint32_t *)(void *)(finish + instance->threads);
     uint32_t *scratch = job.order + n;
     job.next_in_piece = scratch + n;
-    job.first_in_piece = job.next_in_piece + n;
     enum tn_status status = list_sequences(&job, &rows, err);
     if (!status && job.count) {
-        sort_by_length(&job, scratch, max_rows, job.first_in_piece + n);
-        cut(&job, bins, rows);
+        sort_by_length(&job, scratch, max_rows, job.next_in_piece + n);
+        cut(&job, finish, rows);
         bool alone = call->tap || instance->threads == 1;
         tn_pool_run(instance->pool, job.teams && !alone ? run_together : run_alone, &job, alone ? 1 : instance->threads);
     }
