@@ -68,11 +68,13 @@ void tn_package_ref(struct tn_package *package);
 void tn_package_unref(struct tn_package *package);
 /* The identity of all files, when a verification has found it. */
 bool tn_package_closure(struct tn_package *package, struct tn_digest *out);
+/* What a load or a verification found out about the weights, for later inspections. */
+void tn_package_learn_weights(struct tn_package *package, const struct tn_digest *weights);
 
 /* ---- plan_api.c ------------------------------------------------------------------------------------------------------- */
 
 /* What planning for this package needs. Views; valid while the package is. */
-struct tn_planner tn_package_planner(const struct tn_package *package);
+struct tn_planner tn_package_planner(struct tn_package *package);
 /* What keeps the package alive for a plan: takes a reference. */
 struct tn_keep tn_package_keep(struct tn_package *package);
 

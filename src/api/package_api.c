@@ -84,6 +84,14 @@ bool tn_package_closure(struct tn_package *package, struct tn_digest *out)
     return known;
 }
 
+void tn_package_learn_weights(struct tn_package *package, const struct tn_digest *weights)
+{
+    tn_mutex_lock(&package->lock);
+    package->weights = *weights;
+    package->have_weights = true;
+    tn_mutex_unlock(&package->lock);
+}
+
 /* ---- inspect ------------------------------------------------------------------------------------------------------- */
 
 static void write_digest(struct tn_json_writer *w, const char *key, bool have, const struct tn_digest *digest)
@@ -153,10 +161,7 @@ static enum tn_status identify_weights(struct tn_package *p, const struct tn_can
     if (st) goto out;
     struct tn_digest weights = provider->weights(instance);
     provider->release(instance);
-    tn_mutex_lock(&p->lock);
-    p->weights = weights;
-    p->have_weights = true;
-    tn_mutex_unlock(&p->lock);
+    tn_package_learn_weights(p, &weights);
 out:
     tn_plan_drop(plan);
     return st;

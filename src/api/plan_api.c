@@ -1,7 +1,7 @@
 /* Assessment and plans over the public interface. */
 #include "api/api.h"
 
-struct tn_planner tn_package_planner(const struct tn_package *package)
+struct tn_planner tn_package_planner(struct tn_package *package)
 {
     const struct tn_runtime *runtime = package->runtime;
     uint64_t budget = runtime->alloc.budget;
@@ -12,6 +12,7 @@ struct tn_planner tn_package_planner(const struct tn_package *package)
         .records = tn_runtime_records(runtime),
     };
     planner.providers = tn_provider_entries(&planner.provider_count);
+    planner.have_closure = tn_package_closure(package, &planner.closure);
     return planner;
 }
 

@@ -27,6 +27,7 @@ TN_API tn_status tn_session_load(tn_plan *plan, const tn_load_options *options, 
     request.progress = o.progress;
     request.progress_user = o.progress_user;
     st = tn_session_open(plan, &request, out, err);
+    if (!st) tn_package_learn_weights(package_of(plan), &(*out)->weights);
     tn_cancel_end(o.cancel);
     return st;
 }

@@ -117,12 +117,14 @@ static void write_str_or_null(struct tn_json_writer *w, const char *key, struct 
     }
 }
 
-static void write_package(struct tn_json_writer *w, const struct tn_description *d)
+static void write_package(struct tn_json_writer *w, const struct tn_planner *planner)
 {
+    const struct tn_description *d = planner->d;
     char hex[TN_SHA256_HEX];
     tn_jw_key(w, "package");
     tn_jw_begin_object(w);
     tn_jw_member_cstr(w, "manifest", tn_digest_hex(&d->inv->manifest, hex));
+    tn_jw_member_cstr(w, "closure", planner->have_closure ? tn_digest_hex(&planner->closure, hex) : NULL);
     tn_jw_member_str(w, "dialect", d->dialect);
     write_str_or_null(w, "variant", d->variant ? d->variant->id : (struct tn_str){NULL, 0});
     tn_jw_key(w, "descriptive");
@@ -240,7 +242,7 @@ void tn_plan_write(struct tn_json_writer *w, const struct tn_plan *plan)
     tn_jw_begin_object(w);
     tn_jw_member_cstr(w, "schema", TN_PLAN_SCHEMA);
     tn_jw_member_cstr(w, "id", plan->id);
-    write_package(w, s->planner->d);
+    write_package(w, s->planner);
     write_versions(w, plan);
     write_policies(w, plan);
     tn_memory_estimate_write(w, &plan->row->memory, s->policy.memory_limit);

@@ -115,6 +115,8 @@ struct tn_planner {
     size_t provider_count;
     struct tn_policy_defaults defaults;
     const struct tn_record_store *records; /* NULL: no evidence is kept */
+    bool have_closure; /* the package was verified; `closure` is then its identity over all bytes */
+    struct tn_digest closure;
 };
 
 /* One provider's row. */

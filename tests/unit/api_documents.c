@@ -78,6 +78,41 @@ TEST(inspect_and_verify)
     api_end(&a);
 }
 
+TEST(a_plan_binds_the_bytes_once_they_are_known)
+{
+    struct api a;
+    tn_document *d;
+    tn_plan *plan, *again;
+    size_t length;
+    REQUIRE(api_begin(&a, 1));
+    tn_package *package = api_open(&a, test_path("golden/packages/bert_options"));
+    plan = package ? api_plan(&a, package) : NULL;
+    REQUIRE(plan && tn_plan_json(plan, &d, a.err) == TN_OK);
+    CHECK_CONTAINS(tn_document_text(d, NULL), "\"closure\": null");
+    CHECK_INT(tn_package_verify(package, NULL, a.err), TN_OK);
+    const char *text = tn_document_text(d, &length);
+    CHECK_INT(tn_plan_parse(package, text, length, &again, a.err), TN_OK); /* it knew less then */
+    tn_document_free(d);
+    tn_plan_free(plan);
+    REQUIRE(again && tn_plan_json(again, &d, a.err) == TN_OK);
+    tn_plan_free(again);
+    text = tn_document_text(d, &length);
+    CHECK_INT(tn_plan_parse(package, text, length, &again, a.err), TN_OK);
+    tn_plan_free(again);
+    char *changed = malloc(length + 1);
+    REQUIRE(changed);
+    memcpy(changed, text, length + 1);
+    char *at = strstr(changed, "\"closure\": \"");
+    REQUIRE(at);
+    at[12] = at[12] == '0' ? '1' : '0';
+    CHECK_INT(tn_plan_parse(package, changed, length, &again, a.err), TN_ARTIFACT_STALE);
+    CHECK_STR(tn_error_element(a.err), "/package/closure");
+    free(changed);
+    tn_document_free(d);
+    tn_package_free(package);
+    api_end(&a);
+}
+
 TEST(check_lists_every_provider)
 {
     struct api a;

@@ -2,7 +2,6 @@
 #include "session_fake.h"
 
 #include <stdio.h>
-#include <unistd.h>
 #include <sys/stat.h>
 
 static bool begin(struct bench *b, const tn_plan_options *o)
