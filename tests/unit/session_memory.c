@@ -97,3 +97,31 @@ TEST(what_is_admitted_is_what_is_held)
     bench_free_texts(texts, 500);
     bench_end(&b);
 }
+
+TEST(working_memory_of_a_long_text_is_counted_and_given_back)
+{
+    struct bench b;
+    enum { BYTES = 1 << 20 };
+    REQUIRE(begin(&b, UINT64_C(1) << 30));
+    char *s = malloc(BYTES);
+    for (size_t i = 0; i < BYTES; i++) s[i] = i % 2 ? ' ' : 'a';
+    tn_string text = {s, BYTES};
+    uint64_t before = tn_alloc_current(&b.session->lease), usual = 0;
+    for (int round = 0; round < 2; round++) {
+        struct tn_execution *x = bench_start(&b, &text, 1, 0);
+        REQUIRE(x);
+        CHECK(b.session->held_bytes >= 6 * (uint64_t)BYTES);
+        CHECK_INT(bench_pull_all(x, NULL, b.err), TN_OK);
+        tn_execution_end(x);
+        uint64_t after = tn_alloc_current(&b.session->lease);
+        CHECK(after <= before);
+        if (round == 1) CHECK_INT(after, usual);
+        usual = after;
+    }
+    /* Without room for it the request is refused at once and not in the middle of its work. */
+    b.session->lease.budget = tn_alloc_current(&b.session->lease) + 3 * BYTES;
+    CHECK(bench_start(&b, &text, 1, 0) == NULL);
+    CHECK_INT(b.err->primary.code, TN_INSUFFICIENT_MEMORY);
+    free(s);
+    bench_end(&b);
+}
