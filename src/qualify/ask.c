@@ -94,6 +94,7 @@ static enum tn_status pull(struct tn_suite *s, tn_execution *execution, struct t
             keep_message(out, s->scratch);
             return tn_suite_is_fatal(s, status) ? status : TN_OK;
         }
+        if (event.kind == TN_EVENT_ITEM && tn_suite_is_fatal(s, event.status)) return event.status;
         if (event.kind == TN_EVENT_ITEM && !keep_item(out, &event, s->scratch)) return tn_suite_no_memory(s);
         if (event.kind == TN_EVENT_TERMINAL) {
             /* Failed items are counted already; a request of which some failed has still completed. */

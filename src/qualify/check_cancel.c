@@ -53,6 +53,8 @@ static enum tn_status cancel_after(struct tn_suite *s, const tn_string *texts, s
         }
         status = tn_execution_next(x, WAIT_MS, &event, s->scratch);
         if (!status && event.kind == TN_EVENT_NONE) status = tn_cancel_fail(s->env->stop, TN_PHASE_RECORD, s->scratch);
+        /* No memory is no answer to whether cancelling works. */
+        if (!status && tn_suite_is_fatal(s, event.status)) status = event.status;
         if (status || event.kind == TN_EVENT_TERMINAL) break;
         if (event.kind == TN_EVENT_ITEM) out->items++;
     }
