@@ -49,11 +49,28 @@ struct tn_finding *tn_findings_add(struct tn_findings *list, enum tn_severity se
     return f;
 }
 
+/* The same fault at the same place, noticed by two stages. */
+static bool is_listed(const struct tn_findings *list, const struct tn_finding *f)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tn_finding *other = &list->items[i];
+        if (other->code == f->code && other->severity == f->severity && other->offset == f->offset &&
+            strcmp(other->message, f->message) == 0 && strcmp(other->file, f->file) == 0 &&
+            strcmp(other->element, f->element) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void tn_findings_append(struct tn_findings *list, const struct tn_findings *from)
 {
-    size_t kept_blockers = 0;
+    size_t seen = 0;
     for (size_t i = 0; i < from->count; i++) {
-        if (from->items[i].severity == TN_BLOCKER) kept_blockers++;
+        bool blocker = from->items[i].severity == TN_BLOCKER;
+        seen += blocker;
+        if (is_listed(list, &from->items[i])) continue;
+        list->blockers += blocker;
         struct tn_finding *f = append_slot(list);
         if (f) {
             *f = from->items[i];
@@ -62,7 +79,7 @@ void tn_findings_append(struct tn_findings *list, const struct tn_findings *from
         }
     }
     list->dropped += from->dropped;
-    list->blockers += from->blockers > kept_blockers ? from->blockers : kept_blockers;
+    if (from->blockers > seen) list->blockers += from->blockers - seen;
 }
 
 const struct tn_finding *tn_findings_first_blocker(const struct tn_findings *list)

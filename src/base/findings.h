@@ -67,7 +67,7 @@ void tn_findings_release(struct tn_findings *list);
 struct tn_finding *tn_findings_add(struct tn_findings *list, enum tn_severity severity, enum tn_status code,
                                    enum tn_phase phase, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* Appends copies of all of `from`. */
+/* Appends copies of all of `from` that are not in the list already. */
 void tn_findings_append(struct tn_findings *list, const struct tn_findings *from);
 /* The first blocker or NULL. */
 const struct tn_finding *tn_findings_first_blocker(const struct tn_findings *list);

@@ -111,6 +111,7 @@ static bool resolve_side(const struct tn_module_source *m, struct tn_str input, 
         return false;
     }
     if (m->chain->state != TN_CHAIN_TEXT && tokens == before_pooling) return true;
+    if (m->chain->state == TN_CHAIN_TEXT && m->chain->broken) return false;
     f = tn_module_blocker(m, TN_UNSUPPORTED_CONFIG,
                           tokens ? "reads token rows behind the pooling"
                                  : "needs a pooled row and stands before the pooling");

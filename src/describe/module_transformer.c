@@ -8,7 +8,8 @@
 #define RULE "st.transformer/1"
 
 static const struct tn_schema_field fields[] = {
-    {"/max_seq_length", "max_seq_length", TN_FIELD_UNDERSTOOD, TN_TYPE_UINT, "null", "null", 1, 16777216},
+    /* two special tokens and at least one of the text */
+    {"/max_seq_length", "max_seq_length", TN_FIELD_UNDERSTOOD, TN_TYPE_UINT, "null", "null", 3, 16777216},
     TN_ROW_FLAG("/do_lower_case", "do_lower_case", "false"),
     TN_ROW_CHOICE("/transformer_task", "transformer_task", "\"feature-extraction\"", "\"feature-extraction\""),
     TN_ROW_CHOICE("/module_output_name", "module_output_name", "\"token_embeddings\"", "\"token_embeddings\""),

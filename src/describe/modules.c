@@ -132,6 +132,13 @@ bool tn_module_width(const struct tn_module_source *m, uint64_t stated, const ch
 
 /* ---- one entry -------------------------------------------------------------------------------------------------- */
 
+/* What follows cannot be checked against a width or a kind of rows any more. */
+static void mark_broken(struct tn_chain *chain)
+{
+    chain->width = 0;
+    chain->broken = true;
+}
+
 static void refuse_type(const struct tn_module_source *m, const struct module_class *class)
 {
     struct tn_finding *f;
@@ -146,8 +153,7 @@ static void refuse_type(const struct tn_module_source *m, const struct module_cl
     }
     tn_found(f, "%.*s", TN_FMT_ARG(m->type));
     tn_expected(f, "Transformer, Pooling, Dense, LayerNorm, Normalize or Dropout of sentence_transformers");
-    /* What follows cannot be checked against a width any more. */
-    m->chain->width = 0;
+    mark_broken(m->chain);
 }
 
 /* "type", "path" and "name" as the tables want them; "idx" and "kwargs" have rows of their own below. */
@@ -204,7 +210,7 @@ static void read_with_config(struct tn_module_source *m, const struct module_cla
     if (b->failed != TN_OK) return;
     bool there = tn_builder_has(b, m->config);
     if (tn_builder_json(b, m->config, TN_JSON_OBJECT, &doc)) m->root = tn_json_root(&doc);
-    else if (there) m->chain->width = 0; /* unreadable: said already */
+    else if (there) mark_broken(m->chain); /* said already */
     if (!there || tn_json_present(m->root)) class->read(m);
     tn_json_release(&doc);
 }

@@ -10,6 +10,7 @@ enum tn_chain_state { TN_CHAIN_TEXT, TN_CHAIN_TOKENS, TN_CHAIN_SENTENCE };
 struct tn_chain {
     struct tn_builder *b;
     enum tn_chain_state state;
+    bool broken; /* an earlier module was refused or could not be read: what misses its rows is no further fault */
     uint64_t width; /* of a row; 0: not known, because an earlier module was refused */
     struct tn_length_sources length;
 };

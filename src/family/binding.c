@@ -23,6 +23,9 @@ struct binder {
     struct tn_findings *findings;
     struct tn_binding *out;
     bool *seen; /* by tensor of the variant: bound or reported */
+    bool silent; /* one finding has said it all */
+    uint64_t first_absent_layer; /* from here on no layer has any tensor */
+    uint32_t extra_layers; /* tensors of layers that the configuration does not have */
     uint32_t audit_cap;
 };
 
@@ -133,15 +136,17 @@ static void shape_text(char *out, size_t cap, const uint64_t *shape, uint32_t ra
 }
 
 /* Whether dtype and shape are what the configuration says; reports when not. */
-static bool check_tensor(struct binder *b, const struct tn_tensor_rule *rule, const struct tn_tensor_info *t)
+static bool check_tensor(struct binder *b, const struct tn_tensor_rule *rule, struct tn_str role,
+                         const struct tn_tensor_info *t)
 {
     uint64_t shape[2] = {0};
     uint32_t rank = rule->dims[1] ? 2 : 1;
     for (uint32_t i = 0; i < rank; i++) shape[i] = tn_component_value(b->c, rule->dims[i])->u;
+    if (shape[0] == 0 || (rank == 2 && shape[1] == 0)) return true; /* the size itself was refused: nothing to hold against */
     bool same = t->rank == rank && t->shape[0] == shape[0] && (rank == 1 || t->shape[1] == shape[1]);
     if (same && is_float(t->dtype)) return true;
-    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS, "%s does not fit role %s",
-                                           same ? "element type" : "shape", rule->role);
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS, "%s does not fit role %.*s",
+                                           same ? "element type" : "shape", TN_FMT_ARG(role));
     char found[160], expected[160];
     shape_text(found, sizeof(found), t->shape, t->rank);
     shape_text(expected, sizeof(expected), shape, rank);
@@ -153,15 +158,47 @@ static bool check_tensor(struct binder *b, const struct tn_tensor_rule *rule, co
     return false;
 }
 
-static void report_missing(struct binder *b, const struct tn_tensor_rule *rule, struct tn_str role, struct tn_str name)
+static struct tn_str first_file(const struct binder *b)
+{
+    return b->c->variant->file_count ? b->inv->files[b->c->variant->files[0]].path : TN_STR("");
+}
+
+static void report_missing(struct binder *b, struct tn_str role, struct tn_str name, const char *alias)
 {
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_MISSING_TENSOR, TN_PHASE_ASSESS, "no tensor for role %.*s",
                                            TN_FMT_ARG(role));
-    struct tn_str file = b->c->variant->file_count ? b->inv->files[b->c->variant->files[0]].path : TN_STR("");
-    tn_at_tensor(f, file, name);
+    tn_at_tensor(f, first_file(b), name);
     tn_found(f, "%u tensors, none with this name", (unsigned)b->c->variant->tensor_count);
-    tn_expected(f, "%.*s%s%s", TN_FMT_ARG(name), rule->alias ? " or " : "", rule->alias ? rule->alias : "");
-    tn_remedy(f, "fetch the package again, or correct %s in the configuration", b->family->layer_count);
+    tn_expected(f, "%.*s%s%s", TN_FMT_ARG(name), alias ? " or " : "", alias ? alias : "");
+    tn_remedy(f, "fetch the package again; its weights are not complete");
+}
+
+/* Layers [first, end) of which not one tensor is there: one fault, not one for each tensor. */
+static void report_layers(struct binder *b, uint64_t first, uint64_t end)
+{
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_MISSING_TENSOR, TN_PHASE_ASSESS,
+                                           "layers %llu to %llu are not there: none of their tensors is in the package",
+                                           (unsigned long long)first, (unsigned long long)end - 1);
+    tn_at_file(f, first_file(b));
+    tn_found(f, "tensors of %llu layers", (unsigned long long)first);
+    tn_expected(f, "%llu layers (%s)", (unsigned long long)b->out->layers, b->family->layer_count);
+    tn_remedy(f, "correct %s in the configuration, or fetch the package again", b->family->layer_count);
+}
+
+/* Not one tensor is there under the family's names. */
+static void report_none(struct binder *b)
+{
+    const struct tn_variant *v = b->c->variant;
+    char name[NAME_SIZE];
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_MISSING_TENSOR, TN_PHASE_ASSESS,
+                                           "none of the tensors has a name that family %s knows", b->family->name);
+    struct tn_str found = v->tensor_count ? b->inv->tensors[v->first_tensor].name : TN_STR("");
+    tn_at_tensor(f, first_file(b), found);
+    tn_found(f, "%u tensors, the first is %.*s", (unsigned)v->tensor_count, TN_FMT_ARG(found));
+    struct tn_str expected = expand(name, "", b->family->tensors[0].name, 0);
+    tn_expected(f, "%.*s and others, with or without the prefix %s", TN_FMT_ARG(expected),
+                b->family->prefixes[1] ? b->family->prefixes[1] : "");
+    tn_remedy(f, "the weights belong to another architecture, or were saved under another prefix");
 }
 
 /* Both names of one tensor present. */
@@ -189,15 +226,70 @@ static bool bind_one(struct binder *b, size_t rule_index, uint64_t layer)
     if (!t) {
         if (rule->flags & TN_TENSOR_OPTIONAL) {
             kind = TN_AUDIT_OPTIONAL_ABSENT;
-        } else {
-            report_missing(b, rule, full_role, tn_str_of(name));
+        } else if (!b->silent && !(rule->flags & TN_TENSOR_PER_LAYER && layer >= b->first_absent_layer)) {
+            report_missing(b, full_role, tn_str_of(name), rule->alias ? alias : NULL);
         }
         return add_audit(b, kind, full_role, tn_str_of(name), NULL);
     }
     mark_seen(b, t);
-    if (!check_tensor(b, rule, t)) kind = TN_AUDIT_MISMATCHED;
+    if (!check_tensor(b, rule, full_role, t)) kind = TN_AUDIT_MISMATCHED;
     b->out->bound[rule_index * b->out->layers + layer] = t;
     return add_audit(b, kind, full_role, t->name, kind == TN_AUDIT_ALIASED ? "older name of the same tensor" : NULL);
+}
+
+/* How many of the rules (of one layer, or those of no layer) have their tensor. */
+static uint64_t count_present(const struct binder *b, bool per_layer, uint64_t layer)
+{
+    char buf[NAME_SIZE];
+    uint64_t present = 0;
+    for (size_t r = 0; r < b->family->tensor_count; r++) {
+        const struct tn_tensor_rule *rule = &b->family->tensors[r];
+        if (((rule->flags & TN_TENSOR_PER_LAYER) != 0) != per_layer) continue;
+        if (find(b, b->out->prefix, rule->name, layer, buf) || (rule->alias && find(b, b->out->prefix, rule->alias, layer, buf))) present++;
+    }
+    return present;
+}
+
+/* Looks at the whole before the parts, so that one fault stays one finding. */
+static void survey(struct binder *b)
+{
+    uint64_t present = count_present(b, false, 0);
+    b->first_absent_layer = 0;
+    for (uint64_t layer = 0; layer < b->out->layers; layer++) {
+        if (count_present(b, true, layer) == 0) continue;
+        present++;
+        b->first_absent_layer = layer + 1;
+    }
+    if (present == 0) {
+        b->silent = true;
+        report_none(b);
+    } else if (b->first_absent_layer < b->out->layers) {
+        report_layers(b, b->first_absent_layer, b->out->layers);
+    }
+}
+
+/* Whether a tensor's name is that of a layer's tensor, whatever the layer's number. */
+static bool of_some_layer(const struct binder *b, struct tn_str name)
+{
+    size_t n = strlen(b->out->prefix);
+    if (!tn_str_starts(name, b->out->prefix)) return false;
+    struct tn_str rest = {name.s + n, name.n - n};
+    for (size_t r = 0; r < b->family->tensor_count; r++) {
+        const struct tn_tensor_rule *rule = &b->family->tensors[r];
+        if (!(rule->flags & TN_TENSOR_PER_LAYER)) continue;
+        if (matches(rule->name, rest) || (rule->alias && matches(rule->alias, rest))) return true;
+    }
+    return false;
+}
+
+static void report_extra_layers(struct binder *b, const struct tn_tensor_info *t)
+{
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_UNEXPECTED_TENSOR, TN_PHASE_ASSESS,
+                                           "tensors of layers that the configuration does not have");
+    tn_at_tensor(f, file_of(b, t), t->name);
+    tn_found(f, "%u such tensors, this is the first", (unsigned)b->extra_layers);
+    tn_expected(f, "%llu layers (%s)", (unsigned long long)b->out->layers, b->family->layer_count);
+    tn_remedy(f, "correct %s in the configuration, or fetch the package again", b->family->layer_count);
 }
 
 static const struct tn_unused_rule *unused_rule(const struct binder *b, struct tn_str name)
@@ -213,27 +305,36 @@ static const struct tn_unused_rule *unused_rule(const struct binder *b, struct t
     return NULL;
 }
 
+static void report_unexpected(struct binder *b, const struct tn_tensor_info *t)
+{
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_UNEXPECTED_TENSOR, TN_PHASE_ASSESS,
+                                           "a tensor that family %s does not read", b->family->name);
+    char shape[160];
+    shape_text(shape, sizeof(shape), t->shape, t->rank);
+    tn_at_tensor(f, file_of(b, t), t->name);
+    tn_found(f, "%s %s", tn_dtype_name(t->dtype), shape);
+    tn_expected(f, "only tensors of the architecture and of heads known to be separate");
+    tn_remedy(f, "the model may be a variant of the family that changes answers; a reader for it is needed");
+}
+
 /* Accounts for every tensor that no rule has bound. False: out of memory. */
 static bool audit_rest(struct binder *b)
 {
     const struct tn_variant *v = b->c->variant;
+    const struct tn_tensor_info *extra = NULL;
     for (uint32_t i = 0; i < v->tensor_count; i++) {
         if (b->seen[i]) continue;
         const struct tn_tensor_info *t = &b->inv->tensors[v->first_tensor + i];
         const struct tn_unused_rule *rule = unused_rule(b, t->name);
-        if (!rule) {
-            struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_UNEXPECTED_TENSOR, TN_PHASE_ASSESS,
-                                                   "a tensor that family %s does not read", b->family->name);
-            char shape[160];
-            shape_text(shape, sizeof(shape), t->shape, t->rank);
-            tn_at_tensor(f, file_of(b, t), t->name);
-            tn_found(f, "%s %s", tn_dtype_name(t->dtype), shape);
-            tn_expected(f, "only tensors of the architecture and of heads known to be separate");
-            tn_remedy(f, "the model may be a variant of the family that changes answers; a reader for it is needed");
+        if (!rule && of_some_layer(b, t->name)) {
+            if (b->extra_layers++ == 0) extra = t;
+        } else if (!rule && !b->silent) {
+            report_unexpected(b, t);
         }
         enum tn_audit_kind kind = rule ? TN_AUDIT_ACCEPTED_UNUSED : TN_AUDIT_UNEXPECTED;
         if (!add_audit(b, kind, TN_STR(""), t->name, rule ? rule->why : NULL)) return false;
     }
+    if (extra) report_extra_layers(b, extra);
     return true;
 }
 
@@ -264,6 +365,7 @@ enum tn_status tn_bind(const struct tn_description *d, const struct tn_component
     struct binder b = {.d = d, .c = c, .family = family, .inv = d->inv, .findings = findings, .out = out};
     if (prepare(&b, arena)) return tn_error_memory(err, TN_PHASE_ASSESS, "binding tensors");
     choose_prefix(&b);
+    survey(&b);
     for (size_t r = 0; r < family->tensor_count; r++) {
         uint64_t layers = family->tensors[r].flags & TN_TENSOR_PER_LAYER ? out->layers : 1;
         for (uint64_t layer = 0; layer < layers; layer++) {

@@ -83,7 +83,16 @@ static enum tn_status see_index(struct document *d)
 {
     struct tn_json map = tn_json_get(d->root, "weight_map");
     struct tn_str first = TN_STR("");
-    if (!tn_json_is(map, TN_JSON_OBJECT)) return TN_OK;
+    if (!tn_json_is(map, TN_JSON_OBJECT) || tn_json_count(map) == 0) {
+        if (!tn_str_ends(d->name, ".safetensors.index.json")) return TN_OK;
+        struct tn_finding *f = tn_scan_finding(d->s, d->file, TN_BLOCKER, TN_ARTIFACT_MALFORMED,
+                                               "the shard index maps no tensor to a file");
+        tn_at_json_member(f, d->root, "weight_map");
+        tn_found(f, "%s", tn_json_present(map) ? tn_json_count(map) ? tn_json_type_name(tn_json_type(map)) : "an empty value" : "no weight_map");
+        tn_expected(f, "an object from tensor names to file names");
+        tn_remedy(f, "fetch the index again, or remove it when the weights stand in one file");
+        return TN_OK;
+    }
     tn_json_str(tn_json_first(map), &first);
     if (tn_str_ends(first, ".safetensors") || tn_str_starts(d->name, "model.safetensors")) {
         d->s->inv->files[d->file].role = TN_ROLE_SAFETENSORS_INDEX;

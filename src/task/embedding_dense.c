@@ -104,29 +104,25 @@ static void need_length(const struct tn_description *d, struct tn_findings *find
     tn_remedy(f, "state max_seq_length in sentence_bert_config.json");
 }
 
-/* Whether the description itself has said why there is no component. */
-static bool explained(const struct tn_description *d)
-{
-    return d->findings.blockers > 0;
-}
-
 static void assess(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out)
 {
+    /* Earlier stages have said why something is not there: a consequence is not another fault. */
+    bool explained = findings->blockers > 0 || d->findings.blockers > 0;
     *out = (struct tn_task_route){.max_tokens = d->max_seq_length};
     const struct tn_module *pooling = tn_embedding_pooling(d);
     if (d->component_count > 0) {
         out->component = &d->components[0];
-    } else if (!explained(d)) {
+    } else if (!explained) {
         tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
                         "the package holds no encoder that this build knows");
     }
     const char *head = out->component ? other_head(out->component) : NULL;
     if (!pooling && head) {
         refuse_head(d, out->component, head, findings);
-    } else if (!pooling && (out->component || !explained(d))) {
+    } else if (!pooling && (out->component ? d->module_count == 0 || !explained : !explained)) {
         refuse_no_pooling(d, findings);
     }
-    if (out->component || !explained(d)) {
+    if (out->component || !explained) {
         need_tokenizer(d, findings);
         need_length(d, findings);
     }

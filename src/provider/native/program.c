@@ -170,13 +170,28 @@ static enum tn_status allocate_tables(struct tn_native_program *program, struct 
     return tn_error_memory(err, TN_PHASE_ASSESS, "assessing a component");
 }
 
-/* Binding, graph, memory plan, sizes. A refusal becomes a finding of the assessment. */
+/* Whether inventory found the weight files to be what they say; if not, their tensors are a consequence, no evidence. */
+static bool weights_are_whole(const struct tn_component_request *r)
+{
+    struct tn_findings found;
+    tn_findings_init(&found, r->ctx->alloc, (size_t)r->ctx->limits.findings);
+    tn_inventory_findings(r->d->inv, r->d->variant, &found);
+    bool whole = found.blockers == 0;
+    tn_findings_release(&found);
+    return whole;
+}
+
+/*
+ * Binding, graph, memory plan, sizes. A refusal becomes a finding of the assessment. What an earlier stage has refused is
+ * not looked at further: its consequences would be findings that mislead.
+ */
 static enum tn_status build_program(struct tn_native_program *program, struct tn_assessment *a,
                                     const struct tn_component_request *r, struct tn_error *err)
 {
+    if (!weights_are_whole(r) || tn_component_value(r->component, program->family->layer_count)->u == 0) return TN_OK;
     enum tn_status status =
         tn_bind(r->d, r->component, program->family, &a->arena, &a->findings, &program->binding, err);
-    if (status || a->findings.blockers) return status;
+    if (status || a->findings.blockers || r->d->findings.blockers) return status;
     struct tn_graph *g = &program->graph;
     tn_graph_init(g, &a->arena);
     uint32_t hidden = program->family->build(g, r->component, &program->binding);
@@ -193,6 +208,7 @@ static enum tn_status build_program(struct tn_native_program *program, struct tn
         return TN_RESOURCE_LIMIT;
     }
     a->output_width = g->values[output].width;
+    a->decision = TN_ELIGIBLE;
     return TN_OK;
 }
 
@@ -252,10 +268,8 @@ enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_com
     if (!r->component->variant) return TN_OK; /* no weights to bind: a blocker of the description, which says why */
     enum tn_status status = assess_into(program, a, r, err);
     if (status) return status;
-    if (a->findings.blockers == 0) {
-        state_numeric(a, program);
-        a->decision = TN_ELIGIBLE;
-    }
+    if (a->findings.blockers > 0) a->decision = TN_UNSUPPORTED;
+    if (a->decision == TN_ELIGIBLE) state_numeric(a, program);
     return TN_OK;
 }
 

@@ -76,12 +76,53 @@ static enum tn_float_type float_type(const struct tn_tensor_info *t)
     return t->dtype == TN_DTYPE_F16 ? TN_FLOAT_F16 : t->dtype == TN_DTYPE_BF16 ? TN_FLOAT_BF16 : TN_FLOAT_F32;
 }
 
+/* Exponent bits all ones: not a number, or infinite. */
+static size_t count_non_finite(enum tn_dtype dtype, const void *p, size_t n)
+{
+    size_t found = 0;
+    if (dtype == TN_DTYPE_F32) {
+        const char *at = p;
+        for (size_t i = 0; i < n / 4; i++) {
+            uint32_t bits;
+            memcpy(&bits, at + 4 * i, 4);
+            found += (bits & 0x7F800000u) == 0x7F800000u;
+        }
+        return found;
+    }
+    uint16_t exponent = dtype == TN_DTYPE_F16 ? 0x7C00u : 0x7F80u;
+    const char *at = p;
+    for (size_t i = 0; i < n / 2; i++) {
+        uint16_t bits;
+        memcpy(&bits, at + 2 * i, 2);
+        found += (bits & exponent) == exponent;
+    }
+    return found;
+}
+
+/*
+ * A layer or a vector with one such number makes every answer one; embedding tables only those that use the row, which
+ * the check of each result finds.
+ */
+static bool check_finite(struct loader *l, uint32_t weight, const void *p)
+{
+    const struct tn_graph_weight *w = &l->program->graph.weights[weight];
+    size_t bad = count_non_finite(w->tensor->dtype, p, (size_t)w->tensor->bytes);
+    if (bad == 0) return true;
+    if (!claim_failure(l, TN_NUMERICAL_FAILURE)) return false;
+    struct tn_finding *f = tn_error_set(l->err, TN_NUMERICAL_FAILURE, TN_PHASE_LOAD, "a weight holds numbers that are not finite");
+    tn_at_tensor(f, l->inv->files[w->tensor->file].path, w->tensor->name);
+    tn_found(f, "%zu that are NaN or infinite", bad);
+    tn_expected(f, "finite numbers: one other makes every answer useless");
+    tn_remedy(f, "fetch the file again, or ask who made it; it was damaged or training diverged");
+    return false;
+}
+
 /* Reads a whole tensor to *at and moves on behind it. */
 static const void *stage(struct loader *l, uint32_t weight, char **at)
 {
     size_t n = (size_t)l->program->graph.weights[weight].tensor->bytes;
     char *here = *at;
-    if (!read_part(l, weight, 0, here, n)) return NULL;
+    if (!read_part(l, weight, 0, here, n) || !check_finite(l, weight, here)) return NULL;
     *at = here + n;
     return here;
 }
@@ -113,7 +154,7 @@ static bool load_layer(struct loader *l, uint32_t index, char *staging)
 static bool load_vector(struct loader *l, uint32_t weight, char *staging)
 {
     const struct tn_tensor_info *t = l->program->graph.weights[weight].tensor;
-    if (!read_part(l, weight, 0, staging, (size_t)t->bytes)) return false;
+    if (!read_part(l, weight, 0, staging, (size_t)t->bytes) || !check_finite(l, weight, staging)) return false;
     l->program->kernels->to_f32(float_type(t), staging, l->out->data[weight],
                                 (size_t)(t->bytes / tn_dtype_bytes(t->dtype)));
     return true;
