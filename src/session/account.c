@@ -124,6 +124,18 @@ static void write_plan_choices(const struct tn_execution *x, struct tn_json_writ
     tn_jw_end_object(w);
 }
 
+/* What the package says twice and differently, and which word counted. */
+static void write_warnings(const struct tn_execution *x, struct tn_json_writer *w)
+{
+    const struct tn_findings *list = &x->plan->survey.findings;
+    tn_jw_key(w, "warnings");
+    tn_jw_begin_array(w);
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].severity == TN_WARNING) tn_finding_write(w, &list->items[i]);
+    }
+    tn_jw_end_array(w);
+}
+
 enum tn_status tn_execution_account_write(struct tn_execution *x, const struct tn_digest *closure,
                                           struct tn_json_writer *w, struct tn_error *err)
 {
@@ -142,6 +154,7 @@ enum tn_status tn_execution_account_write(struct tn_execution *x, const struct t
     write_identity(x, closure, w);
     write_numeric(x, w);
     write_plan_choices(x, w);
+    write_warnings(x, w);
     x->recipe->account(x->run, w);
     write_counts(x, w);
     write_times(x, w);

@@ -271,6 +271,17 @@ static enum tn_status init(struct tn_session *s, struct tn_plan *plan, const str
     return s->have_wake ? TN_OK : TN_INSUFFICIENT_MEMORY;
 }
 
+/* What planning noticed and could not decide for the caller is said once more when it takes effect. */
+static void say_warnings(const struct tn_session *s)
+{
+    const struct tn_findings *list = &s->plan->survey.findings;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tn_finding *f = &list->items[i];
+        if (f->severity != TN_WARNING) continue;
+        tn_log(&s->ctx, TN_LOG_WARNING, "%s (%s %s; found %s; %s)", f->message, f->file, f->element, f->found, f->expected);
+    }
+}
+
 static enum tn_status run_stages(struct tn_session *s, const struct tn_load_request *request, struct tn_error *err)
 {
     enum tn_status st = tn_cancel_fail(request->cancel, TN_PHASE_LOAD, err);
@@ -307,6 +318,7 @@ enum tn_status tn_session_open(struct tn_plan *plan, const struct tn_load_reques
         destroy(s);
         return st;
     }
+    say_warnings(s);
     tn_log(&s->ctx, TN_LOG_INFO, "plan %.16s loaded: %llu bytes held", plan->id,
            (unsigned long long)tn_alloc_current(&s->lease));
     *out = s;
