@@ -167,7 +167,7 @@ static enum tn_status make_path(struct connection *c, struct tn_error *err)
     if (!folder || !*folder) {
         struct tn_finding *f =
             tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_RECORD, "the runtime has no state folder");
-        tn_remedy(f, "name one when the runtime is made");
+        tn_remedy(f, "name one when the runtime is made; the command takes --state-dir");
         return TN_INVALID_REQUEST;
     }
     tn_buf_init(&c->path, c->store->ctx->alloc, 4096);

@@ -37,11 +37,6 @@ static const float *vector(const struct run *r, uint32_t weight)
     return weight == TN_NO_WEIGHT ? NULL : r->instance->weights.data[weight];
 }
 
-static enum tn_float_type float_type(enum tn_dtype dtype)
-{
-    return dtype == TN_DTYPE_F16 ? TN_FLOAT_F16 : dtype == TN_DTYPE_BF16 ? TN_FLOAT_BF16 : TN_FLOAT_F32;
-}
-
 static void run_embed(const struct run *r, const struct tn_op *op)
 {
     const struct tn_op_embed *e = &op->as.embed;
@@ -59,7 +54,7 @@ static void run_embed(const struct run *r, const struct tn_op *op)
     for (uint32_t i = 0; i < e->tables; i++) {
         args.table[i] = (struct tn_embed_table){
             .data = r->instance->weights.data[e->table[i]],
-            .type = float_type(r->g->weights[e->table[i]].tensor->dtype),
+            .type = tn_native_float_type(r->g->weights[e->table[i]].tensor->dtype),
             .index = e->index[i] == TN_INDEX_TOKEN  ? r->w->ids
                      : e->index[i] == TN_INDEX_TYPE ? r->w->types
                                                     : r->w->positions,

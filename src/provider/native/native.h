@@ -44,6 +44,12 @@ struct tn_native_program {
     unsigned threads;
 };
 
+/* Binding has admitted f32, f16 and bf16 alone. */
+static inline enum tn_float_type tn_native_float_type(enum tn_dtype dtype)
+{
+    return dtype == TN_DTYPE_F16 ? TN_FLOAT_F16 : dtype == TN_DTYPE_BF16 ? TN_FLOAT_BF16 : TN_FLOAT_F32;
+}
+
 /* Fills `a` (decision, findings, estimate ...) and its state. Pure. */
 enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_component_request *request,
                                 struct tn_assessment *a, struct tn_error *err);

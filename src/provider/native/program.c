@@ -43,18 +43,13 @@ static void choose_numeric(struct tn_native_program *program, struct tn_assessme
     }
 }
 
-static enum tn_float_type float_type(enum tn_dtype dtype)
-{
-    return dtype == TN_DTYPE_F16 ? TN_FLOAT_F16 : dtype == TN_DTYPE_BF16 ? TN_FLOAT_BF16 : TN_FLOAT_F32;
-}
-
 static void state_numeric(struct tn_assessment *a, const struct tn_native_program *program)
 {
     const struct tn_graph *g = &program->graph;
     enum tn_float_type first = TN_FLOAT_F32;
     bool mixed = false;
     for (uint32_t i = 0; i < g->weight_count; i++) {
-        enum tn_float_type type = float_type(g->weights[i].tensor->dtype);
+        enum tn_float_type type = tn_native_float_type(g->weights[i].tensor->dtype);
         if (i == 0) first = type;
         mixed = mixed || type != first;
     }

@@ -71,11 +71,6 @@ static bool read_part(struct loader *l, uint32_t weight, uint64_t first, void *d
     return true;
 }
 
-static enum tn_float_type float_type(const struct tn_tensor_info *t)
-{
-    return t->dtype == TN_DTYPE_F16 ? TN_FLOAT_F16 : t->dtype == TN_DTYPE_BF16 ? TN_FLOAT_BF16 : TN_FLOAT_F32;
-}
-
 /* Exponent bits all ones: not a number, or infinite. */
 static size_t count_non_finite(enum tn_dtype dtype, const void *p, size_t n)
 {
@@ -136,14 +131,14 @@ static bool load_layer(struct loader *l, uint32_t index, char *staging)
         const struct tn_tensor_info *t = p->graph.weights[op->weight[i]].tensor;
         parts[i] = (struct tn_linear_part){
             .data = stage(l, op->weight[i], &staging),
-            .type = float_type(t),
+            .type = tn_native_float_type(t->dtype),
             .rows = (size_t)t->shape[0],
             .row_stride = (size_t)t->shape[1],
             .k_stride = 1,
         };
         if (!parts[i].data) return false;
         if (op->bias[i] == TN_NO_WEIGHT) continue;
-        parts[i].bias_type = float_type(p->graph.weights[op->bias[i]].tensor);
+        parts[i].bias_type = tn_native_float_type(p->graph.weights[op->bias[i]].tensor->dtype);
         parts[i].bias = stage(l, op->bias[i], &staging);
         if (!parts[i].bias) return false;
     }
@@ -155,7 +150,7 @@ static bool load_vector(struct loader *l, uint32_t weight, char *staging)
 {
     const struct tn_tensor_info *t = l->program->graph.weights[weight].tensor;
     if (!read_part(l, weight, 0, staging, (size_t)t->bytes) || !check_finite(l, weight, staging)) return false;
-    l->program->kernels->to_f32(float_type(t), staging, l->out->data[weight],
+    l->program->kernels->to_f32(tn_native_float_type(t->dtype), staging, l->out->data[weight],
                                 (size_t)(t->bytes / tn_dtype_bytes(t->dtype)));
     return true;
 }
