@@ -176,6 +176,24 @@ def report(options, results, flops, tokens):
     return good
 
 
+def tokenizer_bench(options, package):
+    """One core each, the same 3 MB; both report the fastest of their passes."""
+    corpus = subprocess.run([sys.executable, ROOT / "bench" / "corpus" / "make3mb.py"], stdout=subprocess.PIPE, text=True,
+                            stderr=subprocess.DEVNULL, check=True).stdout.strip()
+    common = ["--package", str(package), "--corpus", corpus]
+    ours = subprocess.run([ROOT / options.build / "bench" / "tokenizer", *common], stdout=subprocess.PIPE, text=True, check=True)
+    rows = [json.loads(line) for line in ours.stdout.splitlines() if line.startswith("{")]
+    own = {row["event"]: row["mb_per_s"] for row in rows if "mb_per_s" in row}
+    print(f"\ntokenizer, one core: {own['ids']:.1f} MB/s, with offsets {own['ids_and_offsets']:.1f}")
+    if options.native_only:
+        return []
+    script = ROOT / "bench" / "peers" / "tokenizers_bench.py"
+    peer = subprocess.run([sys.executable, script, *common, "--passes", "2"], stdout=subprocess.PIPE, text=True, check=True)
+    best = max(json.loads(line)["mb_per_s"] for line in peer.stdout.splitlines() if line.startswith("{") and "mb_per_s" in line)
+    print(f"  the tokenizers library at its best: {best:.2f} MB/s")
+    return [verdict("ids against the tokenizers library", own["ids"] / best, 10.0)]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
@@ -194,6 +212,7 @@ def main():
     good = report(options, run_rounds(options, runtimes), flops, tokens)
     for runtime in runtimes.values():
         runtime.close()
+    good += tokenizer_bench(options, package)
     print(f"{sum(good)} passed, {len(good) - sum(good)} failed, 0 skipped")
 
 
