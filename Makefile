@@ -74,8 +74,7 @@ CLI_OBJECTS := $(CLI_SOURCES:%.c=$(OBJ)/%.o)
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(OBJ)/%.o)
 
 .PHONY: all lib demo check check-parity check-asan check-ubsan check-tsan check-fault check-locale fuzz fuzz-build \
-	fuzz-replay bench bench-kernels bench-native lint golden install uninstall cross-aarch64 clean deps fetch-models tests
-FORCE:
+	fuzz-replay bench bench-kernels bench-native lint golden install uninstall cross-aarch64 clean deps fetch-models tests FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -111,6 +110,8 @@ $(OUT)/libtenon.so.$(VERSION): $(LIB_OBJECTS) tools/tenon.map
 $(OUT)/tenon: $(CLI_OBJECTS) $(OUT)/libtenon.a
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(CLI_OBJECTS) $(OUT)/libtenon.a $(DEP_LIBS)
+
+FORCE:
 
 # Always made: it holds the PREFIX of this very call.
 $(OUT)/tenon.pc: FORCE
