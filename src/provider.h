@@ -11,6 +11,7 @@
 #include "describe/describe.h"
 #include "family/family.h"
 #include "base/pool.h"
+#include "kernel/kernel.h"
 
 /* The four fields of a numeric policy. `stored` is a fact of the package. */
 struct tn_numeric {

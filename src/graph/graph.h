@@ -9,13 +9,13 @@
 #ifndef TN_GRAPH_GRAPH_H
 #define TN_GRAPH_GRAPH_H
 
+#include "describe/activation.h"
 #include "describe/pooling.h"
-#include "kernel/kernel.h"
 #include "package/package.h"
 
 enum tn_dim { TN_DIM_ROWS, TN_DIM_SEQUENCES };
 
-enum { TN_NO_VALUE = UINT32_MAX, TN_NO_WEIGHT = UINT32_MAX, TN_LINEAR_PARTS = 3 };
+enum { TN_NO_VALUE = UINT32_MAX, TN_NO_WEIGHT = UINT32_MAX, TN_LINEAR_PARTS = 3, TN_GRAPH_TABLES = 4 };
 
 struct tn_graph_value {
     enum tn_dim dim;
@@ -57,8 +57,8 @@ enum tn_op_kind {
 };
 
 struct tn_op_embed { /* sum of tables, then layer norm */
-    uint32_t table[TN_EMBED_TABLES];
-    enum tn_index_kind index[TN_EMBED_TABLES];
+    uint32_t table[TN_GRAPH_TABLES];
+    enum tn_index_kind index[TN_GRAPH_TABLES];
     uint32_t tables;
     uint32_t gamma, beta; /* TN_NO_WEIGHT: no norm */
     double eps;

@@ -70,13 +70,3 @@ const char *tn_float_type_name(enum tn_float_type type)
     static const char *const names[TN_FLOAT_TYPES] = {"f32", "f16", "bf16"};
     return names[type];
 }
-
-const char *tn_act_name(enum tn_act act)
-{
-    static const char *const names[TN_ACTS] = {
-#define X(name, text) text,
-        TN_ACT_LIST(X)
-#undef X
-    };
-    return names[act];
-}

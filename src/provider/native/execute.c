@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+_Static_assert((int)TN_GRAPH_TABLES <= (int)TN_EMBED_TABLES, "an embedding of the graph fits a call of the kernel");
+
 struct run {
     struct tn_instance *instance;
     const struct tn_graph *g;
