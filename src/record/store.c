@@ -211,12 +211,23 @@ static enum tn_status configure(const struct connection *c, struct tn_error *err
                "setting it up", err);
 }
 
+/* What marks a file as ours, in one transaction: another process may be making the schema between two reads. */
+static enum tn_status read_marks(const struct connection *c, int64_t *application, int64_t *version, int64_t *tables,
+                                 struct tn_error *err)
+{
+    bool own = sqlite3_get_autocommit(c->db) != 0;
+    enum tn_status status = own ? run(c, "BEGIN", "looking at its schema", err) : TN_OK;
+    if (!status) status = read_number(c, "PRAGMA application_id", application, err);
+    if (!status) status = read_number(c, "PRAGMA user_version", version, err);
+    if (!status) status = read_number(c, "SELECT count(*) FROM sqlite_schema", tables, err);
+    if (!status && own) status = run(c, "COMMIT", "looking at its schema", err);
+    return status;
+}
+
 static enum tn_status read_version(const struct connection *c, int64_t *version, struct tn_error *err)
 {
     int64_t application = 0, tables = 0;
-    enum tn_status status = read_number(c, "PRAGMA application_id", &application, err);
-    if (!status) status = read_number(c, "PRAGMA user_version", version, err);
-    if (!status) status = read_number(c, "SELECT count(*) FROM sqlite_schema", &tables, err);
+    enum tn_status status = read_marks(c, &application, version, &tables, err);
     if (status) return status;
     if (application == 0 && *version == 0 && tables == 0) return TN_OK;
     if (application != APPLICATION_ID) return foreign(c, "another program's database", err);
