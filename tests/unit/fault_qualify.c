@@ -84,7 +84,9 @@ TEST(qualifying)
         host_arm(&b.host, n + round % step, round % 2);
         tn_status status = qualify(&b, &stored);
         bool hit = host_disarm(&b.host);
-        if (hit && status != TN_INSUFFICIENT_MEMORY && !(status == TN_OK && !stored)) {
+        bool lasting = round % 2 != 0; /* a single failure may be made good: a failed step is tried once more, alone */
+        bool answered = status == TN_OK && (!stored || !lasting);
+        if (hit && status != TN_INSUFFICIENT_MEMORY && !answered) {
             test_fail(__FILE__, __LINE__, "call %llu: %s: %s", (unsigned long long)n, tn_status_name(status),
                       status ? tn_error_message(b.err) : "stored");
         }
