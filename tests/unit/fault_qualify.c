@@ -84,7 +84,9 @@ TEST(qualifying)
         host_arm(&b.host, n + round % step, round % 2);
         tn_status status = qualify(&b, &stored);
         bool hit = host_disarm(&b.host);
-        bool lasting = round % 2 != 0; /* a single failure may be made good: a failed step is tried once more, alone */
+        /* Rarely, and not repeatably, one single failure leaves a stored, passing record. Why is not known (docs/NOTES.md);
+         * lasting failures must always show. */
+        bool lasting = round % 2 != 0;
         bool answered = status == TN_OK && (!stored || !lasting);
         if (hit && status != TN_INSUFFICIENT_MEMORY && !answered) {
             test_fail(__FILE__, __LINE__, "call %llu: %s: %s", (unsigned long long)n, tn_status_name(status),
