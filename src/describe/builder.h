@@ -9,6 +9,7 @@
 #define TN_DESCRIBE_BUILDER_H
 
 #include "base/json.h"
+#include "base/nearest.h"
 #include "describe/describe.h"
 
 enum tn_assertion { TN_ASSERTION_UNUSED, TN_ASSERTION_REFUSED, TN_ASSERTION_USED };
@@ -98,11 +99,6 @@ bool tn_asserted(struct tn_builder *b, struct tn_str file, struct tn_str pointer
 void tn_assertions_check(struct tn_builder *b);
 /* "field /x is not known": finding with place, value, remedy and, where one is near, the field that was meant. */
 void tn_unknown_field(struct tn_builder *b, struct tn_json value, struct tn_str pointer, const char *nearest);
-
-/* ---- nearest.c -------------------------------------------------------------------------------------------------- */
-
-/* Levenshtein distance; texts are cut at 63 bytes. */
-size_t tn_edit_distance(struct tn_str a, struct tn_str b);
 
 /* ---- component.c ------------------------------------------------------------------------------------------------ */
 

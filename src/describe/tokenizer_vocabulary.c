@@ -4,7 +4,7 @@
  * loading is refused: no file of the package holds those ids. Inputs are untrusted; all work is bounded by sorting.
  */
 #include "describe/builder.h"
-#include "package/sort.h"
+#include "base/sort.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "package/scan.h"
 
 #include "base/checked.h"
-#include "package/sort.h"
+#include "base/sort.h"
 
 struct check {
     struct tn_findings *findings;

@@ -4,7 +4,7 @@
  */
 #include "package/scan.h"
 
-#include "package/sort.h"
+#include "base/sort.h"
 
 #include <string.h>
 

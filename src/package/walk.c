@@ -8,7 +8,7 @@
  */
 #include "package/scan.h"
 
-#include "package/sort.h"
+#include "base/sort.h"
 
 #include <string.h>
 

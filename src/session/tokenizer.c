@@ -7,7 +7,7 @@
 #include "session/session.h"
 
 #include "base/utf8.h"
-#include "package/sort.h"
+#include "base/sort.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  */
 #include "provider/native/native.h"
 
-#include "package/sort.h"
+#include "base/sort.h"
 
 #include <stdio.h>
 #include <string.h>

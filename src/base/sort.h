@@ -3,8 +3,8 @@
  * prepared input; this is a heapsort that first looks whether there is anything to do, which for headers written by the
  * usual tools there is not.
  */
-#ifndef TN_PACKAGE_SORT_H
-#define TN_PACKAGE_SORT_H
+#ifndef TN_BASE_SORT_H
+#define TN_BASE_SORT_H
 
 #include "base/status.h"
 

@@ -1,5 +1,5 @@
 /* Heapsort over items of any size; see the header for why. Trusts `order` to be a total order. */
-#include "package/sort.h"
+#include "base/sort.h"
 
 #include <string.h>
 

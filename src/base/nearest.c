@@ -1,5 +1,5 @@
 /* Edit distance, for "did you mean". Owns nothing; inputs are untrusted and cut to a length that bounds the work. */
-#include "describe/builder.h"
+#include "base/nearest.h"
 
 enum { LONGEST = 63 };
 
@@ -19,4 +19,14 @@ size_t tn_edit_distance(struct tn_str a, struct tn_str b)
         }
     }
     return row[nb];
+}
+
+void tn_nearest_offer(struct tn_nearest *best, struct tn_str wanted, const char *name)
+{
+    struct tn_str known = tn_str_of(name);
+    size_t allowed = known.n / 3 > 2 ? known.n / 3 : 2;
+    size_t distance = tn_edit_distance(wanted, known);
+    if (distance > allowed || distance >= known.n) return;
+    if (best->name && distance >= best->distance) return;
+    *best = (struct tn_nearest){name, distance};
 }
