@@ -1,0 +1,680 @@
+/*
+ * Checking a document against its table. Owns the rules that every table shares; knows no document. The value is
+ * untrusted: recursion is bounded, lists are checked for repetition in n log n, texts are quoted only in part.
+ *
+ * The surprise: a member whose type is wrong is not looked into, and a tagged object whose tag is unknown is not either.
+ * What stands below a misunderstood value would only be noise.
+ */
+#include "base/doctype.h"
+
+#include "base/nearest.h"
+#include "base/sort.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct check {
+    struct tn_findings *findings;
+    enum tn_phase phase;
+    enum tn_status st;
+};
+
+/* Where a value stands: the member that holds it (of its list or map too), for the note. */
+struct spot {
+    const struct tn_docfield *field;
+    unsigned depth;
+};
+
+static void check_value(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at);
+
+/* ---- texts ---------------------------------------------------------------------------------------------------------- */
+
+struct text {
+    size_t n;
+    char s[384];
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *t, const char *format, ...)
+{
+    va_list args;
+    if (t->n + 1 >= sizeof(t->s)) return;
+    va_start(args, format);
+    int n = vsnprintf(t->s + t->n, sizeof(t->s) - t->n, format, args);
+    va_end(args);
+    if (n < 0) return;
+    t->n += (size_t)n;
+    if (t->n >= sizeof(t->s)) t->n = sizeof(t->s) - 1;
+}
+
+static void add_int_range(struct text *t, const struct tn_doctype *type)
+{
+    add(t, "a whole number");
+    if (type->most == UINT64_MAX) {
+        if (type->least != INT64_MIN) add(t, ", %lld or more", (long long)type->least);
+    } else {
+        add(t, " from %lld to %llu", (long long)type->least, (unsigned long long)type->most);
+    }
+}
+
+static void add_number_range(struct text *t, const struct tn_doctype *type)
+{
+    add(t, "a number");
+    if (type->low > -(double)FLT_MAX) add(t, ", %g or more", type->low);
+    if (type->format && strcmp(type->format, "float") == 0) add(t, " that a 32-bit float holds");
+}
+
+static void add_values(struct text *t, const char *const *values)
+{
+    add(t, "one of ");
+    for (size_t i = 0; values[i]; i++) add(t, "%s\"%s\"", i ? ", " : "", values[i]);
+}
+
+static void add_type(struct text *t, const struct tn_doctype *type)
+{
+    switch (type->kind) {
+    case TN_DOC_ANY:
+        add(t, "any value");
+        break;
+    case TN_DOC_BOOL:
+        add(t, "true or false");
+        break;
+    case TN_DOC_INT:
+        add_int_range(t, type);
+        break;
+    case TN_DOC_NUMBER:
+        add_number_range(t, type);
+        break;
+    case TN_DOC_STRING:
+        add(t, type->min_length ? "a string that is not empty" : "a string");
+        break;
+    case TN_DOC_ENUM:
+        if (type->open) add(t, "a string, such as ");
+        add_values(t, type->values);
+        break;
+    case TN_DOC_LIST:
+        add(t, "a list of ");
+        add_type(t, type->items);
+        break;
+    case TN_DOC_MAP:
+        add(t, "an object by names, each ");
+        add_type(t, type->items);
+        break;
+    case TN_DOC_OBJECT:
+        add(t, "an object");
+        if (type->name) add(t, " (%s)", type->name);
+        break;
+    case TN_DOC_UNION:
+        add(t, "an object with a \"%s\"", type->tag);
+        if (type->name) add(t, " (%s)", type->name);
+        break;
+    case TN_DOC_CHOICE:
+        for (size_t i = 0; type->choices[i]; i++) {
+            if (i) add(t, ", or ");
+            add_type(t, type->choices[i]);
+        }
+        break;
+    }
+}
+
+static void expect_type(struct tn_finding *f, const struct tn_doctype *type)
+{
+    struct text t = {0};
+    add_type(&t, type);
+    tn_expected(f, "%s", t.s);
+}
+
+static void found_value(struct tn_finding *f, struct tn_json v)
+{
+    struct tn_str s;
+    bool b;
+    switch (tn_json_type(v)) {
+    case TN_JSON_NULL:
+        tn_found(f, "null");
+        break;
+    case TN_JSON_BOOL:
+        tn_found(f, "%s", tn_json_bool(v, &b) && b ? "true" : "false");
+        break;
+    case TN_JSON_NUMBER:
+        s = tn_json_text(v);
+        tn_found(f, "the number %.*s", (int)(s.n < 60 ? s.n : 60), s.s);
+        break;
+    case TN_JSON_STRING:
+        tn_json_str(v, &s);
+        tn_found(f, "the string \"%.*s\"%s", (int)(s.n < 100 ? s.n : 100), s.s, s.n > 100 ? ", cut here" : "");
+        break;
+    case TN_JSON_ARRAY:
+        tn_found(f, "a list of %zu", tn_json_count(v));
+        break;
+    case TN_JSON_OBJECT:
+        tn_found(f, "an object of %zu members", tn_json_count(v));
+        break;
+    }
+}
+
+/* What a value is called in a message: its key, or its role in a list. */
+struct label {
+    char s[88];
+};
+
+static struct label label_of(struct tn_json v)
+{
+    struct label l;
+    struct tn_str key = tn_json_key(v);
+    if (key.n) {
+        snprintf(l.s, sizeof(l.s), "\"%.*s\"", (int)(key.n < 80 ? key.n : 80), key.s);
+    } else {
+        snprintf(l.s, sizeof(l.s), "%s", v.doc && v.node == 0 ? "the document" : "the element");
+    }
+    return l;
+}
+
+static const char *name_of(const struct tn_doctype *type)
+{
+    return type->name ? type->name : "this object";
+}
+
+/* The nearest name if there is one, else what the member is for. */
+static void advise(struct tn_finding *f, const struct tn_nearest *near, const struct tn_docfield *field)
+{
+    if (near && near->name) {
+        tn_remedy(f, "did you mean \"%s\"?", near->name);
+    } else if (field && field->note) {
+        tn_remedy(f, "\"%s\": %s", field->name, field->note);
+    }
+}
+
+static struct tn_finding *problem(struct check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static struct tn_finding *problem(struct check *c, const char *format, ...)
+{
+    char message[320];
+    va_list args;
+    if (!c->st) c->st = TN_METADATA_INVALID;
+    va_start(args, format);
+    vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    return tn_findings_add(c->findings, TN_BLOCKER, TN_METADATA_INVALID, c->phase, "%s", message);
+}
+
+static void wrong(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at, const char *what)
+{
+    struct tn_finding *f = problem(c, "%s %s", label_of(v).s, what);
+    if (!f) return;
+    tn_at_json(f, v);
+    found_value(f, v);
+    expect_type(f, type);
+    advise(f, NULL, at.field);
+}
+
+/* ---- plain values ---------------------------------------------------------------------------------------------------- */
+
+static bool int_fits(struct tn_json v, const struct tn_doctype *type)
+{
+    int64_t i;
+    uint64_t u;
+    if (tn_json_i64(v, &i)) return i >= type->least && (i < 0 || (uint64_t)i <= type->most);
+    return tn_json_u64(v, &u) && u <= type->most;
+}
+
+/* Whether JSON Schema would call it an integer. */
+static bool is_integral(struct tn_json v)
+{
+    double d;
+    return tn_json_is_integer(v) || (tn_json_f64(v, &d) && (d >= 9007199254740992.0 || d <= -9007199254740992.0 ||
+                                                            d == (double)(int64_t)d));
+}
+
+static void check_int(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at)
+{
+    if (!tn_json_is(v, TN_JSON_NUMBER)) {
+        wrong(c, v, type, at, "is not a number");
+    } else if (!is_integral(v)) {
+        wrong(c, v, type, at, "is not a whole number");
+    } else if (!int_fits(v, type)) {
+        wrong(c, v, type, at, "is out of range");
+    }
+}
+
+static void check_number(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at)
+{
+    double d;
+    if (!tn_json_is(v, TN_JSON_NUMBER)) {
+        wrong(c, v, type, at, "is not a number");
+    } else if (!tn_json_f64(v, &d) || d < type->low || d > type->high) {
+        wrong(c, v, type, at, "is out of range");
+    }
+}
+
+static void check_string(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at)
+{
+    struct tn_str s;
+    if (!tn_json_str(v, &s)) {
+        wrong(c, v, type, at, "is not a string");
+    } else if (s.n < type->min_length) {
+        wrong(c, v, type, at, "is empty");
+    }
+}
+
+static bool lists(const char *const *values, struct tn_str s)
+{
+    while (*values && !tn_str_is(s, *values)) values++;
+    return *values != NULL;
+}
+
+static void check_enum(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at)
+{
+    struct tn_str s;
+    struct tn_nearest near = {0};
+    if (!tn_json_str(v, &s)) {
+        wrong(c, v, type, at, "is not a string");
+        return;
+    }
+    if (type->open || lists(type->values, s)) return;
+    struct tn_finding *f = problem(c, "%s has a value that %s does not know", label_of(v).s, name_of(type));
+    if (!f) return;
+    tn_at_json(f, v);
+    found_value(f, v);
+    expect_type(f, type);
+    for (const char *const *value = type->values; *value; value++) tn_nearest_offer(&near, s, *value);
+    advise(f, &near, at.field);
+}
+
+/* ---- lists and maps --------------------------------------------------------------------------------------------------- */
+
+enum { FEW = 32 };
+
+static void repeated(struct check *c, struct tn_json v)
+{
+    struct tn_finding *f = problem(c, "the element repeats an earlier one of the list");
+    tn_at_json(f, v);
+    if (f) found_value(f, v);
+    tn_expected(f, "every element once");
+}
+
+struct element {
+    struct tn_str s;
+    uint32_t node;
+};
+
+static int element_order(const void *a, const void *b, void *context)
+{
+    const struct element *x = a, *y = b;
+    (void)context;
+    int order = tn_str_order(x->s, y->s);
+    return order ? order : (x->node > y->node) - (x->node < y->node);
+}
+
+static void find_repeated(struct check *c, struct tn_json list, struct element *elements)
+{
+    size_t n = 0;
+    for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v)) {
+        if (tn_json_str(v, &elements[n].s)) elements[n++].node = v.node;
+    }
+    tn_sort(elements, n, sizeof(*elements), element_order, NULL);
+    for (size_t i = 1; i < n; i++) {
+        if (tn_str_eq(elements[i - 1].s, elements[i].s)) repeated(c, (struct tn_json){list.doc, elements[i].node});
+    }
+}
+
+static void check_unique(struct check *c, struct tn_json list)
+{
+    struct element few[FEW];
+    size_t count = tn_json_count(list);
+    if (count <= FEW) {
+        find_repeated(c, list, few);
+        return;
+    }
+    struct element *many = tn_calloc(list.doc->alloc, count, sizeof(*many));
+    if (!many) {
+        c->st = TN_INSUFFICIENT_MEMORY;
+        return;
+    }
+    find_repeated(c, list, many);
+    tn_free(list.doc->alloc, many);
+}
+
+static void check_list(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at)
+{
+    if (!tn_json_is(v, TN_JSON_ARRAY)) {
+        wrong(c, v, type, at, "is not a list");
+        return;
+    }
+    if (tn_json_count(v) < type->min_items) {
+        struct tn_finding *f = problem(c, "%s has too few elements", label_of(v).s);
+        tn_at_json(f, v);
+        tn_found(f, "%zu", tn_json_count(v));
+        tn_expected(f, "%zu or more", type->min_items);
+        advise(f, NULL, at.field);
+    }
+    for (struct tn_json e = tn_json_first(v); tn_json_present(e); e = tn_json_next(e)) check_value(c, e, type->items, at);
+    if (type->unique) check_unique(c, v);
+}
+
+static void check_map(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at)
+{
+    if (!tn_json_is(v, TN_JSON_OBJECT)) {
+        wrong(c, v, type, at, "is not an object");
+        return;
+    }
+    for (struct tn_json e = tn_json_first(v); tn_json_present(e); e = tn_json_next(e)) check_value(c, e, type->items, at);
+}
+
+/* ---- objects ---------------------------------------------------------------------------------------------------------- */
+
+/* The members that one object may have: of an object type, or of one variant of a tagged one. */
+struct members {
+    const struct tn_doctype *type;
+    const struct tn_docvariant *variant; /* NULL for an object type */
+    const struct tn_docfield *fields;
+    size_t count;
+};
+
+static size_t member_index(const struct members *m, struct tn_str key)
+{
+    size_t i = 0;
+    while (i < m->count && !tn_str_is(key, m->fields[i].name)) i++;
+    return i;
+}
+
+static void add_owner(struct text *t, const struct members *m)
+{
+    add(t, "%s", name_of(m->type));
+    if (m->variant) add(t, " of %s \"%s\"", m->type->tag, m->variant->tag);
+}
+
+static void unknown_member(struct check *c, struct tn_json v, const struct members *m)
+{
+    struct tn_nearest near = {0};
+    struct text owner = {0}, names = {0};
+    add_owner(&owner, m);
+    struct tn_finding *f = problem(c, "%s is not a member of %s", label_of(v).s, owner.s);
+    if (!f) return;
+    tn_at_json(f, v);
+    found_value(f, v);
+    if (m->variant) add(&names, "%s", m->type->tag);
+    for (size_t i = 0; i < m->count; i++) {
+        add(&names, "%s%s", names.n ? ", " : "", m->fields[i].name);
+        tn_nearest_offer(&near, tn_json_key(v), m->fields[i].name);
+    }
+    tn_expected(f, m->count + (m->variant != NULL) ? "one of %s" : "no members%s", names.s);
+    if (near.name) {
+        advise(f, &near, NULL);
+    } else {
+        tn_remedy(f, "remove it: what a reader does not know would be ignored, and the answer would change unseen");
+    }
+}
+
+static void missing_member(struct check *c, struct tn_json object, const struct members *m, const struct tn_docfield *field,
+                           const char *why)
+{
+    struct text owner = {0};
+    add_owner(&owner, m);
+    struct tn_finding *f = problem(c, "%s lacks \"%s\"%s%s", owner.s, field->name, why ? ": " : "", why ? why : "");
+    if (!f) return;
+    tn_at_json_member(f, object, field->name);
+    tn_found(f, "%s", tn_json_present(tn_json_get(object, field->name)) ? "null" : "nothing");
+    expect_type(f, field->type);
+    advise(f, NULL, field);
+}
+
+static void deprecated(struct check *c, struct tn_json v, const struct tn_docfield *field)
+{
+    struct tn_finding *f =
+        tn_findings_add(c->findings, TN_NOTE, TN_METADATA_INVALID, c->phase, "\"%s\" is deprecated", field->name);
+    tn_at_json(f, v);
+    advise(f, NULL, field);
+}
+
+static void check_member(struct check *c, struct tn_json v, const struct tn_docfield *field, struct spot at)
+{
+    at.field = field;
+    if (tn_json_is(v, TN_JSON_NULL) && field->flags & TN_DOC_NULLABLE) return;
+    if (field->flags & TN_DOC_DEPRECATED) deprecated(c, v, field);
+    check_value(c, v, field->type, at);
+}
+
+static void check_members(struct check *c, struct tn_json object, const struct members *m, struct spot at)
+{
+    uint64_t seen = 0;
+    for (struct tn_json v = tn_json_first(object); tn_json_present(v); v = tn_json_next(v)) {
+        size_t i = member_index(m, tn_json_key(v));
+        if (i < m->count) {
+            seen |= UINT64_C(1) << i;
+            check_member(c, v, &m->fields[i], at);
+        } else if (m->variant && tn_str_is(tn_json_key(v), m->type->tag)) {
+            continue;
+        } else if (!m->variant && m->type->items) {
+            check_value(c, v, m->type->items, at);
+        } else {
+            unknown_member(c, v, m);
+        }
+    }
+    for (size_t i = 0; i < m->count; i++) {
+        if (m->fields[i].flags & TN_DOC_REQUIRED && !(seen >> i & 1)) missing_member(c, object, m, &m->fields[i], NULL);
+    }
+}
+
+/* ---- rules ------------------------------------------------------------------------------------------------------------- */
+
+static bool states(struct tn_json v)
+{
+    return tn_json_present(v) && !tn_json_is(v, TN_JSON_NULL);
+}
+
+static void check_condition(struct check *c, struct tn_json object, const struct members *m, const struct tn_docrule *rule)
+{
+    struct tn_str s;
+    if (!tn_json_str(tn_json_get(object, rule->field), &s) || !tn_str_is(s, rule->value)) return;
+    for (const char *const *name = rule->required; *name; name++) {
+        size_t i = member_index(m, tn_str_of(*name));
+        if (i < m->count && !states(tn_json_get(object, *name))) missing_member(c, object, m, &m->fields[i], rule->why);
+    }
+}
+
+static void check_conflict(struct check *c, struct tn_json object, const struct tn_docrule *rule)
+{
+    struct tn_json second = tn_json_find(object, rule->conflict);
+    if (!states(tn_json_find(object, rule->pointer)) || !states(second)) return;
+    struct tn_finding *f = problem(c, "%s stands beside %s: %s", rule->conflict, rule->pointer, rule->why);
+    if (!f) return;
+    tn_at_json(f, second);
+    found_value(f, second);
+    tn_expected(f, "nothing here while %s is there", rule->pointer);
+}
+
+static void check_object(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at)
+{
+    const struct members m = {type, NULL, type->fields, type->field_count};
+    if (!tn_json_is(v, TN_JSON_OBJECT)) {
+        wrong(c, v, type, at, "is not an object");
+        return;
+    }
+    if (tn_json_count(v) < type->min_items) wrong(c, v, type, at, "has too few members");
+    check_members(c, v, &m, at);
+    for (size_t i = 0; i < type->rule_count; i++) {
+        const struct tn_docrule *rule = &type->rules[i];
+        if (rule->field) {
+            check_condition(c, v, &m, rule);
+        } else {
+            check_conflict(c, v, rule);
+        }
+    }
+}
+
+/* ---- tagged objects and choices ---------------------------------------------------------------------------------------- */
+
+static void unknown_tag(struct check *c, struct tn_json object, struct tn_json tag, const struct tn_doctype *type)
+{
+    struct tn_nearest near = {0};
+    struct tn_str s = {"", 0};
+    struct text tags = {0};
+    struct tn_finding *f = tn_json_present(tag)
+                               ? problem(c, "%s does not know this \"%s\"", name_of(type), type->tag)
+                               : problem(c, "%s lacks \"%s\"", name_of(type), type->tag);
+    if (!f) return;
+    tn_at_json_member(f, object, type->tag);
+    if (tn_json_present(tag)) {
+        found_value(f, tag);
+    } else {
+        tn_found(f, "nothing");
+    }
+    tn_json_str(tag, &s);
+    add(&tags, "one of ");
+    for (size_t i = 0; i < type->variant_count; i++) {
+        add(&tags, "%s\"%s\"", i ? ", " : "", type->variants[i].tag);
+        tn_nearest_offer(&near, s, type->variants[i].tag);
+    }
+    tn_expected(f, "%s", tags.s);
+    advise(f, &near, NULL);
+}
+
+static void check_union(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at)
+{
+    struct tn_str s;
+    if (!tn_json_is(v, TN_JSON_OBJECT)) {
+        wrong(c, v, type, at, "is not an object");
+        return;
+    }
+    struct tn_json tag = tn_json_get(v, type->tag);
+    for (size_t i = 0; tn_json_str(tag, &s) && i < type->variant_count; i++) {
+        const struct tn_docvariant *variant = &type->variants[i];
+        if (!tn_str_is(s, variant->tag)) continue;
+        const struct members m = {type, variant, variant->fields, variant->field_count};
+        check_members(c, v, &m, at);
+        return;
+    }
+    unknown_tag(c, v, tag, type);
+}
+
+/* Whether a value has the JSON type that a type takes; what it holds is checked afterwards. */
+static bool takes(const struct tn_doctype *type, struct tn_json v)
+{
+    switch (type->kind) {
+    case TN_DOC_ANY:
+        return true;
+    case TN_DOC_BOOL:
+        return tn_json_is(v, TN_JSON_BOOL);
+    case TN_DOC_INT:
+        return tn_json_is(v, TN_JSON_NUMBER) && is_integral(v);
+    case TN_DOC_NUMBER:
+        return tn_json_is(v, TN_JSON_NUMBER);
+    case TN_DOC_STRING:
+    case TN_DOC_ENUM:
+        return tn_json_is(v, TN_JSON_STRING);
+    case TN_DOC_LIST:
+        return tn_json_is(v, TN_JSON_ARRAY);
+    case TN_DOC_MAP:
+    case TN_DOC_OBJECT:
+    case TN_DOC_UNION:
+        return tn_json_is(v, TN_JSON_OBJECT);
+    case TN_DOC_CHOICE:
+        for (size_t i = 0; type->choices[i]; i++) {
+            if (takes(type->choices[i], v)) return true;
+        }
+        return false;
+    }
+    return false;
+}
+
+static bool has_required(const struct tn_doctype *type, struct tn_json v)
+{
+    if (type->kind == TN_DOC_UNION) return tn_json_present(tn_json_get(v, type->tag));
+    for (size_t i = 0; type->kind == TN_DOC_OBJECT && i < type->field_count; i++) {
+        bool required = type->fields[i].flags & TN_DOC_REQUIRED;
+        if (required && !tn_json_present(tn_json_get(v, type->fields[i].name))) return false;
+    }
+    return true;
+}
+
+/*
+ * The alternative that a value is meant to be: the last one that takes its JSON type, unless an earlier one also has its
+ * required members (objects) or holds it (whole numbers beside plain ones).
+ */
+static const struct tn_doctype *chosen(const struct tn_doctype *type, struct tn_json v)
+{
+    const struct tn_doctype *best = NULL;
+    for (size_t i = 0; type->choices[i]; i++) {
+        const struct tn_doctype *choice = type->choices[i];
+        if (!takes(choice, v)) continue;
+        best = choice;
+        if (tn_json_is(v, TN_JSON_OBJECT) ? has_required(choice, v) : choice->kind != TN_DOC_INT || int_fits(v, choice)) break;
+    }
+    return best;
+}
+
+static void too_deep(struct check *c, struct tn_json v)
+{
+    struct tn_finding *f = tn_findings_add(c->findings, TN_BLOCKER, TN_RESOURCE_LIMIT, c->phase, "the document nests too deep");
+    c->st = TN_RESOURCE_LIMIT;
+    tn_at_json(f, v);
+    tn_expected(f, "at most %d levels", TN_DOCTYPE_DEPTH);
+}
+
+static void check_value(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at)
+{
+    if (++at.depth > TN_DOCTYPE_DEPTH) {
+        too_deep(c, v);
+        return;
+    }
+    switch (type->kind) {
+    case TN_DOC_ANY:
+        break;
+    case TN_DOC_BOOL:
+        if (!tn_json_is(v, TN_JSON_BOOL)) wrong(c, v, type, at, "is not true or false");
+        break;
+    case TN_DOC_INT:
+        check_int(c, v, type, at);
+        break;
+    case TN_DOC_NUMBER:
+        check_number(c, v, type, at);
+        break;
+    case TN_DOC_STRING:
+        check_string(c, v, type, at);
+        break;
+    case TN_DOC_ENUM:
+        check_enum(c, v, type, at);
+        break;
+    case TN_DOC_LIST:
+        check_list(c, v, type, at);
+        break;
+    case TN_DOC_MAP:
+        check_map(c, v, type, at);
+        break;
+    case TN_DOC_OBJECT:
+        check_object(c, v, type, at);
+        break;
+    case TN_DOC_UNION:
+        check_union(c, v, type, at);
+        break;
+    case TN_DOC_CHOICE: {
+        const struct tn_doctype *choice = chosen(type, v);
+        if (choice) {
+            check_value(c, v, choice, at);
+        } else {
+            wrong(c, v, type, at, "has the wrong type");
+        }
+        break;
+    }
+    }
+}
+
+enum tn_status tn_doctype_check(struct tn_json value, const struct tn_doctype *type, enum tn_phase phase,
+                                struct tn_findings *findings)
+{
+    struct check c = {findings, phase, TN_OK};
+    if (tn_json_present(value)) {
+        check_value(&c, value, type, (struct spot){0});
+    } else {
+        problem(&c, "the document is empty");
+    }
+    return c.st;
+}
+
+const struct tn_docfield *tn_doctype_field(const struct tn_doctype *type, struct tn_str name)
+{
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (tn_str_is(name, type->fields[i].name)) return &type->fields[i];
+    }
+    return NULL;
+}
