@@ -1,0 +1,31 @@
+/*
+ * Checking a standard document against the tables. Owns the one rule about versions, which comes first: tables of one
+ * version say nothing about a document of another.
+ */
+#include "describe/standard/tables.h"
+
+/* Whether the tables apply; a version of the wrong type is left to them. */
+static bool version_is_ours(struct tn_json version, struct tn_findings *findings)
+{
+    struct tn_str s;
+    if (!tn_json_str(version, &s) || tn_str_is(s, "v1") || tn_str_is(s, "1.0")) return true;
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_METADATA_INVALID, TN_PHASE_DESCRIBE,
+                                           "the document has version \"%.*s\", and version \"v1\" is what this build reads",
+                                           (int)(s.n < 60 ? s.n : 60), s.s);
+    tn_at_json(f, version);
+    tn_found(f, "\"%.*s\"", TN_FMT_ARG(s));
+    tn_expected(f, "\"v1\" or \"1.0\", which are one version, or no schema_version");
+    tn_remedy(f, "use a build that reads this version, or a document of version v1");
+    return false;
+}
+
+enum tn_status tn_standard_check_tables(struct tn_json root, struct tn_findings *findings)
+{
+    if (!version_is_ours(tn_json_get(root, "schema_version"), findings)) return TN_METADATA_INVALID;
+    return tn_doctype_check(root, &tn_standard_document_type, TN_PHASE_DESCRIBE, findings);
+}
+
+enum tn_status tn_execution_hints_check_tables(struct tn_json root, struct tn_findings *findings)
+{
+    return tn_doctype_check(root, &tn_execution_hints_type, TN_PHASE_DESCRIBE, findings);
+}
