@@ -53,9 +53,9 @@ endif
 CLI_SOURCES := $(wildcard cli/*.c)
 TEST_SOURCES := tests/main.c $(wildcard tests/unit/*.c)
 
-# In the cross build headers of the two libraries come from the host: they are plain C and name no machine type.
-DEP_CFLAGS := $(shell $(PKG_CONFIG) --cflags nettle sqlite3 2>/dev/null)
-DEP_LIBS := $(shell $(PKG_CONFIG) --libs nettle sqlite3 2>/dev/null || echo -lnettle -lsqlite3) -lpthread -lm
+# In the cross build headers of the libraries come from the host: they are plain C and name no machine type.
+DEP_CFLAGS := $(shell $(PKG_CONFIG) --cflags nettle sqlite3 yaml-0.1 2>/dev/null)
+DEP_LIBS := $(shell $(PKG_CONFIG) --libs nettle sqlite3 yaml-0.1 2>/dev/null || echo -lnettle -lsqlite3 -lyaml) -lpthread -lm
 CFLAGS_ALL = $(BASE_FLAGS) $(OPT) $(DEP_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(OPT) $(LDFLAGS)
 

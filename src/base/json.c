@@ -380,7 +380,7 @@ static enum tn_status duplicate(struct parser *p, uint32_t key)
         tn_error_set(p->err, TN_ARTIFACT_MALFORMED, TN_PHASE_PACKAGE, "duplicate key in a JSON object");
     char pointer[256];
     struct tn_str where = tn_json_pointer((struct tn_json){doc, key + 1}, pointer, sizeof(pointer));
-    tn_at_offset(f, doc->file, doc->nodes[key].offset);
+    tn_at_offset(f, doc->file, tn_json_offset((struct tn_json){doc, key}));
     tn_at_element(f, TN_ELEMENT_POINTER, where);
     tn_found(f, "the key \"%.*s\" twice", TN_FMT_ARG(tn_json_node_str(&doc->nodes[key])));
     tn_expected(f, "each key once");
@@ -584,9 +584,10 @@ static enum tn_status parse(struct tn_json_doc *doc, const struct tn_limits *lim
 }
 
 static enum tn_status parse_into(struct tn_json_doc *doc, struct tn_alloc *alloc, const struct tn_limits *limits,
-                                 struct tn_str file, struct tn_str text, char *owned, struct tn_error *err)
+                                 struct tn_str file, struct tn_str text, char *owned, uint32_t *places,
+                                 struct tn_error *err)
 {
-    *doc = (struct tn_json_doc){.alloc = alloc, .text = text, .owned = owned};
+    *doc = (struct tn_json_doc){.alloc = alloc, .text = text, .owned = owned, .places = places};
     tn_arena_init(&doc->arena, alloc);
     enum tn_status status = TN_OK;
     doc->file = tn_arena_str(&doc->arena, file);
@@ -603,7 +604,7 @@ enum tn_status tn_json_parse(struct tn_json_doc *doc, struct tn_alloc *alloc, co
                              struct tn_str file, struct tn_str text, struct tn_error *err)
 {
     if (!text.s) text = TN_STR("");
-    return parse_into(doc, alloc, limits, file, text, NULL, err);
+    return parse_into(doc, alloc, limits, file, text, NULL, NULL, err);
 }
 
 enum tn_status tn_json_parse_copy(struct tn_json_doc *doc, struct tn_alloc *alloc, const struct tn_limits *limits,
@@ -614,7 +615,7 @@ enum tn_status tn_json_parse_copy(struct tn_json_doc *doc, struct tn_alloc *allo
         *doc = (struct tn_json_doc){0};
         return tn_error_memory(err, TN_PHASE_PACKAGE, "reading a JSON document");
     }
-    return parse_into(doc, alloc, limits, file, (struct tn_str){copy, text.n}, copy, err);
+    return parse_into(doc, alloc, limits, file, (struct tn_str){copy, text.n}, copy, NULL, err);
 }
 
 enum tn_status tn_json_parse_take(struct tn_json_doc *doc, struct tn_alloc *alloc, const struct tn_limits *limits,
@@ -622,7 +623,13 @@ enum tn_status tn_json_parse_take(struct tn_json_doc *doc, struct tn_alloc *allo
 {
     char *owned = (char *)(uintptr_t)text.s;
     if (!text.s) text = TN_STR("");
-    return parse_into(doc, alloc, limits, file, text, owned, err);
+    return parse_into(doc, alloc, limits, file, text, owned, NULL, err);
+}
+
+enum tn_status tn_json_parse_places(struct tn_json_doc *doc, struct tn_alloc *alloc, const struct tn_limits *limits,
+                                    struct tn_str file, struct tn_str text, uint32_t *places, struct tn_error *err)
+{
+    return parse_into(doc, alloc, limits, file, text, (char *)(uintptr_t)text.s, places, err);
 }
 
 void tn_json_release(struct tn_json_doc *doc)
@@ -630,6 +637,7 @@ void tn_json_release(struct tn_json_doc *doc)
     if (!doc->alloc) return;
     tn_free(doc->alloc, doc->nodes);
     tn_free(doc->alloc, doc->owned);
+    tn_free(doc->alloc, doc->places);
     tn_arena_release(&doc->arena);
     *doc = (struct tn_json_doc){0};
 }

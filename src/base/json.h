@@ -32,6 +32,7 @@ struct tn_json_doc {
     uint32_t count, cap;
     struct tn_str text;
     char *owned;        /* the text, when the document was given it */
+    uint32_t *places;   /* per node its byte in the file, when that is not JSON (base/yaml.h); else NULL */
     struct tn_str file; /* path inside the package, for error places; a copy */
 };
 
@@ -82,10 +83,10 @@ bool tn_json_i64(struct tn_json v, int64_t *out); /* integral in value: 3, 3.0 a
 bool tn_json_u64(struct tn_json v, uint64_t *out);
 /* Whether the number was written without fraction and exponent. */
 bool tn_json_is_integer(struct tn_json v);
-/* The value's own bytes in the text (numbers, literals, strings with quotes, whole containers). */
+/* The value's own bytes in the text (numbers, literals, strings with quotes, whole containers). Of YAML: the same as JSON. */
 struct tn_str tn_json_text(struct tn_json v);
 
-/* Byte offset of the value in the text. */
+/* Byte offset of the value in the file that was read. */
 uint64_t tn_json_offset(struct tn_json v);
 /* RFC 6901 pointer of the value, always NUL-terminated, cut at cap. Returns a view of buf. */
 struct tn_str tn_json_pointer(struct tn_json v, char *buf, size_t cap);

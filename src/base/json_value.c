@@ -215,7 +215,8 @@ struct tn_str tn_json_text(struct tn_json v)
 
 uint64_t tn_json_offset(struct tn_json v)
 {
-    return v.doc ? node_of(v)->offset : 0;
+    if (!v.doc) return 0;
+    return v.doc->places ? v.doc->places[v.node] : node_of(v)->offset;
 }
 
 static void pointer_append(struct tn_buf *out, struct tn_str key)

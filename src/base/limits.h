@@ -17,6 +17,16 @@
     X(json_depth, 128)                                                                             \
     /* one node is 32 bytes: bounds the memory of a document to 2 GiB */                         \
     X(json_nodes, UINT64_C(64) << 20)                                                              \
+    /* libyaml's memory, some five times the document, is in no account; the largest sample has 36 KB */ \
+    X(yaml_bytes, UINT64_C(1) << 20)                                                               \
+    /* the longest scalars are chat templates: tens of KB */                                       \
+    X(yaml_scalar_bytes, UINT64_C(256) << 10)                                                      \
+    /* people write a handful; each has to be kept until the end */                                \
+    X(yaml_anchors, 1024)                                                                          \
+    /* bytes of JSON that all aliases together may add: as much again as the largest document */   \
+    X(yaml_expansion, UINT64_C(1) << 20)                                                           \
+    /* libyaml compares each directive with all before it; a document has one or two */            \
+    X(yaml_directives, 64)                                                                         \
     /* a hub repository with every variant has hundreds */                                         \
     X(files, 100000)                                                                               \
     /* directories below the package root */                                                       \
