@@ -4,6 +4,8 @@
  */
 #include "describe/builder.h"
 
+#include "base/yaml.h"
+
 #include <string.h>
 
 void tn_builder_no_memory(struct tn_builder *b)
@@ -122,22 +124,45 @@ void tn_builder_report(struct tn_builder *b, enum tn_status status)
     }
 }
 
-bool tn_builder_json(struct tn_builder *b, struct tn_str path, enum tn_json_type root, struct tn_json_doc *doc)
+static enum tn_status read_yaml(struct tn_builder *b, const struct tn_package_file *file, struct tn_json_doc *doc)
+{
+    const struct tn_limits *limits = &b->inv->ctx->limits;
+    struct tn_str text;
+    enum tn_status status = tn_yaml_check_size(limits, file->path, file->size, b->scratch);
+    if (!status) status = tn_inventory_read(b->inv, file->path, &text, b->scratch);
+    if (status) return status;
+    status = tn_yaml_parse(doc, b->alloc, limits, file->path, text, b->scratch);
+    tn_free(b->alloc, (char *)(uintptr_t)text.s);
+    return status;
+}
+
+static bool read_document(struct tn_builder *b, struct tn_str path, bool yaml, enum tn_json_type root,
+                          struct tn_json_doc *doc)
 {
     const struct tn_package_file *file = b->failed == TN_OK ? tn_inventory_file(b->inv, path) : NULL;
     if (!file || file->malformed) return false; /* the inventory said what is wrong with it */
     tn_error_clear(b->scratch);
-    enum tn_status status = tn_inventory_json(b->inv, path, doc, b->scratch);
+    enum tn_status status = yaml ? read_yaml(b, file, doc) : tn_inventory_json(b->inv, path, doc, b->scratch);
     if (status != TN_OK) {
         tn_builder_report(b, status);
         return false;
     }
     if (tn_json_is(tn_json_root(doc), root)) return true;
-    struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "%.*s is not a JSON %s", TN_FMT_ARG(path),
-                                      tn_json_type_name(root));
+    struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "%.*s is not a %s %s", TN_FMT_ARG(path),
+                                      yaml ? "YAML" : "JSON", tn_json_type_name(root));
     tn_at_json(f, tn_json_root(doc));
     tn_found(f, "%s", tn_json_type_name(tn_json_type(tn_json_root(doc))));
     tn_expected(f, "%s", tn_json_type_name(root));
     tn_json_release(doc);
     return false;
+}
+
+bool tn_builder_json(struct tn_builder *b, struct tn_str path, enum tn_json_type root, struct tn_json_doc *doc)
+{
+    return read_document(b, path, false, root, doc);
+}
+
+bool tn_builder_document(struct tn_builder *b, struct tn_str path, enum tn_json_type root, struct tn_json_doc *doc)
+{
+    return read_document(b, path, tn_yaml_named(path), root, doc);
 }

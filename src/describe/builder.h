@@ -59,6 +59,8 @@ bool tn_builder_has(const struct tn_builder *b, struct tn_str path);
  * something else at each place) or does not read (a finding, or a failure). Release the document after true.
  */
 bool tn_builder_json(struct tn_builder *b, struct tn_str path, enum tn_json_type root, struct tn_json_doc *doc);
+/* The same for a document that may be YAML: by its name, .yaml or .yml, everything else is JSON. */
+bool tn_builder_document(struct tn_builder *b, struct tn_str path, enum tn_json_type root, struct tn_json_doc *doc);
 
 /* ---- facts.c ---------------------------------------------------------------------------------------------------- */
 
