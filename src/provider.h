@@ -9,6 +9,7 @@
 #define TN_PROVIDER_H
 
 #include "describe/describe.h"
+#include "describe/hints.h"
 #include "family/family.h"
 #include "base/pool.h"
 #include "kernel/kernel.h"
@@ -87,6 +88,14 @@ struct tn_provider {
     const char *name;    /* "native" */
     const char *version; /* of its numeric behaviour */
     const char *scope;   /* "component" or "task" */
+    /* Where it runs; count 0: the CPU alone. */
+    const struct tn_hint_device *devices;
+    size_t device_count;
+    const char *const *dtypes; /* stored number types that it takes, by the standard's names; NULL: not stated */
+    const struct tn_hint_answer *hint_answers; /* [TN_HINT_KINDS]; NULL: it has no use for hints */
+    /* What hints can select in an eligible assessment, in the caller's arena; NULL: it names nothing. */
+    enum tn_status (*nodes)(const struct tn_assessment *a, struct tn_arena *arena, struct tn_hint_node **out,
+                            size_t *count, struct tn_error *err);
     /* Members for `tenon doctor`, in the caller's object. */
     void (*describe)(const struct tn_provider *p, struct tn_json_writer *w);
     /* Always fills *out (release with tn_assessment_release); fails only without memory. */

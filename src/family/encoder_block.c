@@ -73,8 +73,10 @@ uint32_t tn_encoder_blocks(struct tn_graph *g, const struct tn_binding *b, const
                            uint32_t x)
 {
     for (uint64_t layer = 0; layer < shape->layers; layer++) {
+        g->layer = (int64_t)layer;
         x = attention(g, b, shape, layer, x);
         x = feed_forward(g, b, shape, layer, x);
     }
+    g->layer = TN_NO_LAYER;
     return x;
 }

@@ -11,7 +11,7 @@
 
 void tn_graph_init(struct tn_graph *g, struct tn_arena *arena)
 {
-    *g = (struct tn_graph){.arena = arena, .output = TN_NO_VALUE};
+    *g = (struct tn_graph){.arena = arena, .output = TN_NO_VALUE, .layer = TN_NO_LAYER};
 }
 
 static void out_of_memory(struct tn_graph *g)
@@ -72,7 +72,8 @@ static struct tn_op *add_op(struct tn_graph *g, enum tn_op_kind kind, const char
         out_of_memory(g);
         return NULL;
     }
-    ops[g->op_count] = (struct tn_op){.kind = kind, .name = own_name, .in = {x, residual}, .out = out};
+    ops[g->op_count] =
+        (struct tn_op){.kind = kind, .name = own_name, .layer = g->layer, .in = {x, residual}, .out = out};
     return &ops[g->op_count++];
 }
 

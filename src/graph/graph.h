@@ -16,6 +16,7 @@
 enum tn_dim { TN_DIM_ROWS, TN_DIM_SEQUENCES };
 
 enum { TN_NO_VALUE = UINT32_MAX, TN_NO_WEIGHT = UINT32_MAX, TN_LINEAR_PARTS = 3, TN_GRAPH_TABLES = 4 };
+enum { TN_NO_LAYER = -1 };
 
 struct tn_graph_value {
     enum tn_dim dim;
@@ -91,6 +92,7 @@ struct tn_op_pool { /* modes side by side */
 struct tn_op {
     enum tn_op_kind kind;
     struct tn_str name; /* "layer 3 attention": for people, taps and errors */
+    int64_t layer;      /* that it belongs to; TN_NO_LAYER: none */
     uint32_t in[2];     /* x, residual; TN_NO_VALUE where there is none */
     uint32_t out;
     union {
@@ -108,6 +110,7 @@ struct tn_graph {
     struct tn_graph_weight *weights;
     struct tn_op *ops;
     uint32_t value_count, value_cap, weight_count, weight_cap, op_count, op_cap;
+    int64_t layer; /* of operators that are added now; builders set it */
     enum tn_position_rule position_rule;
     uint64_t pad_id;
     uint64_t vocab_size, type_count, position_count; /* rows of the tables: ids are checked against them */

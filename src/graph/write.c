@@ -61,6 +61,7 @@ void tn_graph_write(struct tn_json_writer *w, const struct tn_graph *g, const st
         tn_jw_begin_object(w);
         tn_jw_member_cstr(w, "op", tn_op_kind_name(op->kind));
         tn_jw_member_str(w, "name", op->name);
+        if (op->layer >= 0) tn_jw_member_u64(w, "layer", (uint64_t)op->layer);
         tn_jw_key(w, "in");
         tn_jw_begin_array(w);
         for (unsigned k = 0; k < 2; k++) {

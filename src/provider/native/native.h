@@ -7,6 +7,7 @@
  * workspace.c activations and scratch, allocated once per instance
  * execute.c   one piece of sequences through all operators, by one thread or a team
  * invoke.c    an invocation cut into pieces
+ * hints.c     what execution hints find here
  */
 #ifndef TN_PROVIDER_NATIVE_H
 #define TN_PROVIDER_NATIVE_H
@@ -62,6 +63,13 @@ static inline uint64_t tn_native_bias_length(const struct tn_native_program *pro
 {
     return 2 * program->max_rows - 1;
 }
+
+extern const struct tn_hint_device tn_native_devices[1];
+extern const char *const tn_native_dtypes[];
+extern const struct tn_hint_answer tn_native_hint_answers[TN_HINT_KINDS];
+/* Operators by name, then weights by the tensor's name and by role. */
+enum tn_status tn_native_nodes(const struct tn_assessment *a, struct tn_arena *arena, struct tn_hint_node **out,
+                               size_t *count, struct tn_error *err);
 
 struct tn_weights {
     struct tn_alloc *alloc;
