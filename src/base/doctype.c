@@ -76,6 +76,9 @@ static void add_type(struct text *t, const struct tn_doctype *type)
     case TN_DOC_ANY:
         add(t, "any value");
         break;
+    case TN_DOC_NOTHING:
+        add(t, "null");
+        break;
     case TN_DOC_BOOL:
         add(t, "true or false");
         break;
@@ -553,6 +556,8 @@ static bool takes(const struct tn_doctype *type, struct tn_json v)
     switch (type->kind) {
     case TN_DOC_ANY:
         return true;
+    case TN_DOC_NOTHING:
+        return tn_json_is(v, TN_JSON_NULL);
     case TN_DOC_BOOL:
         return tn_json_is(v, TN_JSON_BOOL);
     case TN_DOC_INT:
@@ -619,6 +624,9 @@ static void check_value(struct check *c, struct tn_json v, const struct tn_docty
     }
     switch (type->kind) {
     case TN_DOC_ANY:
+        break;
+    case TN_DOC_NOTHING:
+        if (!tn_json_is(v, TN_JSON_NULL)) wrong(c, v, type, at, "is not null");
         break;
     case TN_DOC_BOOL:
         if (!tn_json_is(v, TN_JSON_BOOL)) wrong(c, v, type, at, "is not true or false");

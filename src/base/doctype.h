@@ -20,6 +20,7 @@
 
 enum tn_doc_kind {
     TN_DOC_ANY,    /* any value */
+    TN_DOC_NOTHING, /* null, as an alternative */
     TN_DOC_BOOL,
     TN_DOC_INT,    /* integral in value; least..most */
     TN_DOC_NUMBER, /* low..high */

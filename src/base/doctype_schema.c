@@ -352,6 +352,9 @@ static void print_body(struct tn_json_writer *w, const struct tn_doctype *type, 
     switch (type->kind) {
     case TN_DOC_ANY:
         break;
+    case TN_DOC_NOTHING:
+        print_type(w, "null", false);
+        break;
     case TN_DOC_BOOL:
         print_type(w, "boolean", nullable);
         break;

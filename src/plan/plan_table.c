@@ -1,0 +1,213 @@
+/*
+ * The table of a plan. Constants. A plan holds parts that a task, a provider and a family write: they are listed here,
+ * where all of them are known, and a test holds real plans against this.
+ */
+#include "plan/plan_table.h"
+
+#include "base/doctype_rows.h"
+#include "base/error_table.h"
+#include "family/family.h"
+#include "graph/graph.h"
+#include "plan/plan.h"
+
+const struct tn_doctype_title tn_plan_document_title = {"urn:tenon:schema:plan", "tenon: a plan"};
+
+#define NAME(name, text, ...) text,
+static const char *const origin_names[] = {TN_CHOICE_ORIGIN_LIST(NAME) NULL};
+static const char *const decision_names[] = {"eligible", "unsupported", "unqualified", "unknown", NULL};
+static const char *const level_names[] = {TN_LEVEL_LIST(NAME) "unqualified", NULL};
+#undef NAME
+
+static const struct tn_doctype origin_type = {
+    .kind = TN_DOC_ENUM, .name = "Origin", .note = "Who decided a value.", .values = origin_names};
+static const struct tn_doctype decision_type = {
+    .kind = TN_DOC_ENUM, .name = "Decision", .note = "Whether a provider can do it.", .values = decision_names};
+static const struct tn_doctype level_type = {
+    .kind = TN_DOC_ENUM, .name = "EvidenceLevel", .note = "How much is known about the answers.", .values = level_names};
+
+/* ---- package, versions ------------------------------------------------------------------------------------------------ */
+
+TN_DOC_OBJECT_TYPE(tn_plan_package_type, "Package", "The package that the plan is for.",
+    TN_DOC_MUST("manifest", TN_DOC_TEXT, "Identity by small files and headers."),
+    TN_DOC_MUST_NULL("closure", TN_DOC_TEXT, "Identity of all files, once every byte was read."),
+    TN_DOC_MUST("dialect", TN_DOC_TEXT, "Packaging convention."),
+    TN_DOC_MUST_NULL("variant", TN_DOC_TEXT, "Which of its alternatives."),
+    TN_DOC_MUST("descriptive", TN_DOC_LIST_OF(TN_DOC_TEXT), "Unknown fields that the caller says change nothing."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_provider_type, "Provider", "What will execute.",
+    TN_DOC_MUST("name", TN_DOC_TEXT, "Name of the provider."),
+    TN_DOC_MUST("version", TN_DOC_TEXT, "Its version."),
+    TN_DOC_MUST("scope", TN_DOC_ONE_OF("component", "task"), "Whether it runs components or the whole task."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_build_type, "Build", "The build that made the plan.",
+    TN_DOC_MUST("version", TN_DOC_TEXT, "Version of tenon."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_machine_type, "Machine", "What the plan asks of a machine.",
+    TN_DOC_MUST("isa_class", TN_DOC_TEXT, "Instruction set of the kernels."));
+
+/* ---- task ------------------------------------------------------------------------------------------------------------- */
+
+TN_DOC_OBJECT_TYPE(tn_plan_module_type, "Module", "One module of the package's chain.",
+    TN_DOC_MUST("index", TN_DOC_UINT64, "Position in the chain."),
+    TN_DOC_MUST("kind", TN_DOC_TEXT, "What it does."),
+    TN_DOC_MUST("runs_in", TN_DOC_ONE_OF("provider", "recipe"), "Who does it."));
+
+/* Beside name and version: what a task's recipe takes from the package. */
+TN_DOC_OBJECT_TYPE(tn_plan_recipe_type, "Recipe", "The procedure of the task, and what it takes from the package.",
+    TN_DOC_MUST("name", TN_DOC_TEXT, "Name of the recipe."),
+    TN_DOC_MUST("version", TN_DOC_TEXT, "Its version."),
+    TN_DOC_MAY("modules", TN_DOC_LIST_OF(&tn_plan_module_type), NULL, "The chain of modules."),
+    TN_DOC_MAY("prompts", TN_DOC_MAP_OF(TN_DOC_TEXT), NULL, "Text in front of inputs, by role."),
+    TN_DOC_NULL("default_prompt", TN_DOC_TEXT, "Role that holds when none is asked for."),
+    TN_DOC_MAY("prompt_in_pooling", TN_DOC_BOOLEAN, NULL, "Whether the prompt's tokens count in pooling."),
+    TN_DOC_MAY("max_tokens", TN_DOC_UINT64, NULL, "Most tokens of an input."),
+    TN_DOC_MAY("truncation_side", TN_DOC_TEXT, NULL, "Side that is cut off longer inputs."),
+    TN_DOC_MAY("normalizes", TN_DOC_BOOLEAN, NULL, "Whether vectors get length 1."),
+    TN_DOC_NULL("truncate_dimensions", TN_DOC_UINT64, "Components that are kept, when fewer than all."));
+
+/* ---- options and policy ------------------------------------------------------------------------------------------------ */
+
+TN_DOC_OBJECT_TYPE(tn_plan_text_option_type, "TextOption", "An option and who decided it.",
+    TN_DOC_MUST("origin", &origin_type, "Who decided."),
+    TN_DOC_MUST_NULL("value", TN_DOC_TEXT, "The decision."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_number_option_type, "NumberOption", "An option and who decided it.",
+    TN_DOC_MUST("origin", &origin_type, "Who decided."),
+    TN_DOC_MUST("value", TN_DOC_UINT64, "The decision."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_options_type, "Options", "Everything that a caller may choose, as it was chosen.",
+    TN_DOC_MUST("task", &tn_plan_text_option_type, "Task."),
+    TN_DOC_MUST("provider", &tn_plan_text_option_type, "Providers, best first."),
+    TN_DOC_MUST("device", &tn_plan_text_option_type, "Device."),
+    TN_DOC_MUST("placement", &tn_plan_text_option_type, "Whether work may leave the device."),
+    TN_DOC_MUST("numeric", &tn_plan_text_option_type, "Numeric policy."),
+    TN_DOC_MUST("require_level", &tn_plan_text_option_type, "Evidence that must be there."),
+    TN_DOC_MUST("threads", &tn_plan_number_option_type, "Threads."),
+    TN_DOC_MUST("memory_limit", &tn_plan_number_option_type, "Bytes that may be taken; 0 for no limit."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_numeric_type, "Numeric", "Numeric policy in its four fields.",
+    TN_DOC_MUST("stored", TN_DOC_TEXT, "Type of the stored weights."),
+    TN_DOC_MUST("compute", TN_DOC_TEXT, "Type of products."),
+    TN_DOC_MUST("accumulate", TN_DOC_TEXT, "Type of sums."),
+    TN_DOC_MUST("kv", TN_DOC_TEXT, "Type of the attention cache."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_placement_type, "Placement", "Where the work happens.",
+    TN_DOC_MUST("device", TN_DOC_TEXT, "Device."),
+    TN_DOC_MUST("policy", TN_DOC_TEXT, "Whether work may leave it."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_policy_type, "Policy", "What is allowed.",
+    TN_DOC_MUST("trust", TN_DOC_TEXT, "What code of the package may run."),
+    TN_DOC_MUST("network", TN_DOC_TEXT, "What may be fetched."),
+    TN_DOC_MUST("fallback", TN_DOC_LIST_OF(TN_DOC_TEXT), "Providers in the order in which they are tried."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_batch_type, "Batch", "Largest step.",
+    TN_DOC_MUST("rows", TN_DOC_UINT64, "Tokens of all sequences together."),
+    TN_DOC_MUST("sequences", TN_DOC_UINT64, "Sequences."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_memory_type, "Memory", "Memory in bytes, estimated from headers.",
+    TN_DOC_MUST("weights_bytes", TN_DOC_UINT64, "Weights as they are kept."),
+    TN_DOC_MUST("workspace_bytes", TN_DOC_UINT64, "Intermediate values."),
+    TN_DOC_MUST("tokenizer_bytes", TN_DOC_UINT64, "Tokenizer."),
+    TN_DOC_MUST("session_bytes", TN_DOC_UINT64, "The rest of a session."),
+    TN_DOC_MUST("resident_bytes", TN_DOC_UINT64, "Together, once loaded."),
+    TN_DOC_MUST("peak_bytes", TN_DOC_UINT64, "Most at any moment."),
+    TN_DOC_MUST("uncertainty", TN_DOC_DOUBLE, "Part of the peak that the estimate may be off by."),
+    TN_DOC_MUST_NULL("limit_bytes", TN_DOC_UINT64, "Limit that it is held against."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_exclusion_type, "Exclusion", "A provider that was preferred and cannot.",
+    TN_DOC_MUST("provider", TN_DOC_TEXT, "Name of the provider."),
+    TN_DOC_MUST("decision", &decision_type, "What was decided about it."),
+    TN_DOC_MUST("findings", TN_DOC_LIST_OF(&tn_findings_entry_type), "Why."));
+
+/* ---- binding and graph: written by the native provider ------------------------------------------------------------------ */
+
+TN_DOC_OBJECT_TYPE(tn_plan_audit_row_type, "AuditRow", "One tensor.",
+    TN_DOC_MAY("role", TN_DOC_TEXT, NULL, "What it is to the family."),
+    TN_DOC_MUST("tensor", TN_DOC_TEXT, "What it is called in the package."),
+    TN_DOC_MAY("rule", TN_DOC_TEXT, NULL, "Why it may be so."));
+
+#define AUDIT_ROWS TN_DOC_LIST_OF(&tn_plan_audit_row_type)
+TN_DOC_OBJECT_TYPE(tn_plan_audit_type, "Audit", "What became of every tensor.",
+    TN_DOC_MUST("prefix", TN_DOC_TEXT, "What all names begin with."),
+    TN_DOC_MUST("loaded", TN_DOC_UINT64, "Tensors that are bound by name."),
+    TN_DOC_MUST("aliased", AUDIT_ROWS, "Bound under another name."),
+    TN_DOC_MUST("optional_absent", AUDIT_ROWS, "Not there, and allowed not to be."),
+    TN_DOC_MUST("accepted_unused", AUDIT_ROWS, "There, and known not to be needed."),
+    TN_DOC_MUST("unexpected", AUDIT_ROWS, "There, and not understood."),
+    TN_DOC_MUST("missing", AUDIT_ROWS, "Needed, and not there."),
+    TN_DOC_MUST("mismatched", AUDIT_ROWS, "Of another shape or type."));
+
+static const struct tn_doctype extent = {
+    .kind = TN_DOC_CHOICE,
+    .name = "Extent",
+    .note = "A width, or T for the rows of a step and S for its sequences.",
+    .choices = (const struct tn_doctype *const[]){TN_DOC_UINT64, TN_DOC_ONE_OF("T", "S"), NULL},
+};
+
+/* Members of every operator. */
+#define OPERATOR                                                                                                    \
+    TN_DOC_MUST("name", TN_DOC_TEXT, "What it is to the family."),                                                 \
+        TN_DOC_MAY("layer", TN_DOC_UINT64, NULL, "Layer that it belongs to."),                                     \
+        TN_DOC_MUST("in", TN_DOC_LIST_OF(TN_DOC_UINT64), "Values that go in."),                                    \
+        TN_DOC_MUST("out", TN_DOC_UINT64, "Value that comes out."),                                                \
+        TN_DOC_MUST("shape", TN_DOC_LIST_OF(&extent), "Its shape."),                                               \
+        TN_DOC_MAY("slot", TN_DOC_UINT64, NULL, "Place in the workspace.")
+
+static const struct tn_docvariant operators[] = {
+    TN_DOC_VARIANT("embed", "Sum of table rows, then a norm.", OPERATOR,
+                   TN_DOC_MUST("tables", TN_DOC_LIST_OF(TN_DOC_TEXT), "Tables by role."),
+                   TN_DOC_MUST("eps", TN_DOC_DOUBLE, "Added to the variance.")),
+    TN_DOC_VARIANT("linear", "Matrix product with bias and activation.", OPERATOR,
+                   TN_DOC_MUST("weights", TN_DOC_LIST_OF(TN_DOC_TEXT), "Matrices by role, side by side."),
+                   TN_DOC_MUST("activation", TN_DOC_TEXT, "Function on the result.")),
+    TN_DOC_VARIANT("attention", "Attention within each sequence.", OPERATOR,
+                   TN_DOC_MUST("heads", TN_DOC_UINT64, "Heads."),
+                   TN_DOC_MUST("head_dim", TN_DOC_UINT64, "Width of a head."),
+                   TN_DOC_MUST("scale", TN_DOC_DOUBLE, "Factor on the scores."),
+                   TN_DOC_MAY("relative_bias", TN_DOC_TEXT, NULL, "Table of position biases by role.")),
+    TN_DOC_VARIANT("layer_norm", "Sum with what was there before, then a norm.", OPERATOR,
+                   TN_DOC_MAY("weight", TN_DOC_TEXT, NULL, "Scale by role."),
+                   TN_DOC_MUST("eps", TN_DOC_DOUBLE, "Added to the variance.")),
+    TN_DOC_VARIANT("pool", "One vector for each sequence.", OPERATOR,
+                   TN_DOC_MUST("modes", TN_DOC_LIST_OF(TN_DOC_TEXT), "Reductions, side by side.")),
+    TN_DOC_VARIANT("normalize", "Vectors of length 1.", OPERATOR),
+};
+_Static_assert(TN_DOC_COUNT(operators) == TN_OP_KINDS, "one row for each operator");
+_Static_assert(TN_AUDIT_KINDS == 7, "the audit has a member for each kind but the loaded ones, which are counted");
+
+static const struct tn_doctype operator_type = {
+    .kind = TN_DOC_UNION,
+    .name = "Operator",
+    .note = "One operator of the graph.",
+    .tag = "op",
+    .variants = operators,
+    .variant_count = TN_DOC_COUNT(operators),
+};
+
+TN_DOC_OBJECT_TYPE(tn_plan_document_type, "Plan", "Exactly how a task will run. Nothing that changes an answer is left open.",
+    TN_DOC_MUST("schema", TN_DOC_ONE_OF(TN_PLAN_SCHEMA), "Version of this document."),
+    TN_DOC_MUST("id", TN_DOC_TEXT, "Fingerprint of everything that decides answers."),
+    TN_DOC_MUST("package", &tn_plan_package_type, "What will run."),
+    TN_DOC_MUST("provider", &tn_plan_provider_type, "What will run it."),
+    TN_DOC_MUST("build", &tn_plan_build_type, "What made the plan."),
+    TN_DOC_MUST("machine", &tn_plan_machine_type, "On what."),
+    TN_DOC_MUST("task", TN_DOC_TEXT, "Task."),
+    TN_DOC_MUST("contract", TN_DOC_TEXT, "Version of the task's contract."),
+    TN_DOC_MUST("recipe", &tn_plan_recipe_type, "Procedure of the task."),
+    TN_DOC_MUST("options", &tn_plan_options_type, "Choices."),
+    TN_DOC_MUST("numeric", &tn_plan_numeric_type, "Numeric policy."),
+    TN_DOC_MUST("placement", &tn_plan_placement_type, "Where."),
+    TN_DOC_MUST("policy", &tn_plan_policy_type, "What is allowed."),
+    TN_DOC_MUST("batch", &tn_plan_batch_type, "Largest step."),
+    TN_DOC_MUST("memory", &tn_plan_memory_type, "Memory."),
+    TN_DOC_MUST("evidence_level", &level_type, "How much is known about the answers."),
+    TN_DOC_MUST_NULL("record", TN_DOC_TEXT, "The record that says so."),
+    TN_DOC_MUST_NULL("note", TN_DOC_TEXT, "What to know before relying on it."),
+    TN_DOC_MUST("exclusions", TN_DOC_LIST_OF(&tn_plan_exclusion_type), "Providers that were preferred and cannot."),
+    TN_DOC_MUST("findings", TN_DOC_LIST_OF(&tn_findings_entry_type), "What was noticed and blocks nothing."),
+    TN_DOC_MAY("family", TN_DOC_TEXT, NULL, "Architecture, when it runs natively."),
+    TN_DOC_MAY("family_version", TN_DOC_TEXT, NULL, "Version of its implementation."),
+    TN_DOC_MAY("kernels", TN_DOC_TEXT, NULL, "Set of kernels."),
+    TN_DOC_MAY("isa_class", TN_DOC_TEXT, NULL, "Instruction set of the kernels."),
+    TN_DOC_MAY("audit", &tn_plan_audit_type, NULL, "What became of every tensor."),
+    TN_DOC_MAY("graph", TN_DOC_LIST_OF(&operator_type), NULL, "Operators, in order."));
