@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,10 +82,29 @@ tn_status cli_read_file(struct cli *cli, const char *option, const char *path, c
 
 /* ---- runtime ---- */
 
+/* FNV-1a, never 0. */
+static uint64_t digest_of(const char *text, size_t length)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return h ? h : 1;
+}
+
+/* A verb may load a package several times: what is wrong with it is said once. */
+static bool is_news(struct cli *cli, const char *text, size_t length)
+{
+    uint64_t digest = digest_of(text, length);
+    for (size_t i = 0; i < CLI_SAID; i++) {
+        uint64_t seen = 0;
+        if (atomic_compare_exchange_strong(&cli->said[i], &seen, digest)) return true;
+        if (seen == digest) return false;
+    }
+    return true;
+}
+
 static void on_log(void *user, tn_log_level level, const char *text, size_t length)
 {
-    (void)user;
-    if (level < TN_LOG_WARNING) return;
+    if (level < TN_LOG_WARNING || !is_news(user, text, length)) return;
     char *clean = cli_safe_copy(text, length);
     fprintf(stderr, "tenon: %s%s\n", level == TN_LOG_WARNING ? "warning: " : "", clean);
     free(clean);
@@ -117,6 +137,7 @@ tn_status cli_open_runtime(struct cli *cli, bool limited)
         return cli_refuse(cli, TN_INSUFFICIENT_MEMORY, "", "out of memory");
     }
     options.log = cli->values.quiet ? NULL : on_log;
+    options.log_user = cli;
     options.threads = (unsigned)cli->values.threads;
     options.memory_limit = limited ? cli->values.memory_limit : 0;
     options.cache_folder = cache;

@@ -13,6 +13,8 @@
 
 #include <tenon/tenon.h>
 
+enum { CLI_SAID = 64 }; /* warnings that are remembered in order not to be said again */
+
 enum { CLI_EXIT_FAILED = 1, CLI_EXIT_USAGE = 2, CLI_EXIT_REFUSED = 3, CLI_EXIT_SOME_FAILED = 6 };
 
 struct cli {
@@ -27,6 +29,7 @@ struct cli {
     struct cli_problem problem; /* a failure of our own */
     tn_document *plan_text;     /* of --plan once it was accepted, with its choices */
     struct cli_json_doc plan_doc;
+    _Atomic uint64_t said[CLI_SAID]; /* digests of warnings; the library may log from any thread */
 };
 
 void cli_begin(struct cli *cli);
@@ -99,6 +102,8 @@ void cli_progress_end(struct cli_progress *p);
 /* ---- verbs ---- */
 
 int cli_inspect(struct cli *cli);
+int cli_describe(struct cli *cli);
+int cli_validate(struct cli *cli);
 int cli_check(struct cli *cli);
 int cli_plan(struct cli *cli);
 int cli_embed(struct cli *cli);

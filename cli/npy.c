@@ -1,6 +1,7 @@
 #define _XOPEN_SOURCE 700
 #include "npy.h"
 
+#include "beside.h"
 #include "memory.h"
 
 #include <errno.h>
@@ -20,19 +21,6 @@ static tn_status fail(struct cli_npy *npy, int reason)
     cli_refuse(npy->cli, TN_RUNTIME_FAILURE, "npy", "cannot write %.200s", npy->path);
     snprintf(npy->cli->problem.found, sizeof(npy->cli->problem.found), "%s", strerror(reason));
     return TN_RUNTIME_FAILURE;
-}
-
-/* A name beside the target, so that the rename stays inside one file system. */
-static int open_beside(struct cli_npy *npy)
-{
-    size_t n = strlen(npy->path) + 32;
-    npy->temporary = cli_alloc(n);
-    for (unsigned attempt = 0; attempt < 100; attempt++) {
-        snprintf(npy->temporary, n, "%s.%ld.%u.part", npy->path, (long)getpid(), attempt);
-        int fd = open(npy->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) return fd;
-    }
-    return -1;
 }
 
 /* Standard output, pipes and devices cannot be renamed onto, nor their header be written last. */
@@ -69,7 +57,7 @@ tn_status cli_npy_open(struct cli_npy *npy, struct cli *cli, const char *path)
     char header[HEADER_BYTES];
     *npy = (struct cli_npy){.cli = cli, .path = path};
     bool plain = strcmp(path, "-") != 0 && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
-    int fd = plain ? open_beside(npy) : open_unnamed();
+    int fd = plain ? cli_open_beside(path, &npy->temporary) : open_unnamed();
     if (fd < 0) {
         free(npy->temporary);
         npy->temporary = NULL;

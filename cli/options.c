@@ -18,6 +18,21 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
         "With --verify every byte is read: the closure and weights identities are filled in, and damaged files "
         "end in exit code 3.",
         "tenon inspect ./model\ntenon inspect ./model --verify --json"},
+    [CLI_DESCRIBE] = {"describe", "PKG", 1, 1, "write down what a package does, as documents that can replace its own",
+        "Prints inference_metadata.yaml, the ONNX inference-metadata form, and tenon_package.json, which holds what that "
+        "form cannot say: module chain, prompts, tokenizer, the family's parameters. With --output both are put into a "
+        "folder. Beside the weights they replace config.json, modules.json and the like: the package runs from them "
+        "alone, with the same plan fingerprint and the same numbers. What could not be found out stands under "
+        "/undetermined with the reason.\n\n"
+        "A package that states its contract itself gets that contract printed.",
+        "tenon describe ./model\ntenon describe ./model --output ./described --provenance\n"
+        "tenon describe ./model --json"},
+    [CLI_VALIDATE] = {"validate", "FILE|PKG", 1, 1, "check a metadata document, alone or with its package",
+        "A document (inference_metadata.yaml or .json, tenon_package.json, execution_hints.json) is checked alone: shape, "
+        "references, types and ranks, state, effects, capabilities. For a package its artifacts must also exist, stay "
+        "inside, and have the ports that the document declares. All problems are listed, each with its JSON pointer. "
+        "Exit code 0: valid; 3: not.",
+        "tenon validate ./inference_metadata.yaml\ntenon validate ./model --json"},
     [CLI_CHECK] = {"check", "PKG", 1, 1, "say whether a task can run here, and every reason why not",
         "Assesses each provider without reading weights. Exit code 0 means that a provider is eligible; 3 that none "
         "is. All blockers are listed, not the first.",
@@ -101,6 +116,9 @@ const struct cli_option cli_options[] = {
     FLAG("help", help, EVERY, "explain the verb"),
     FLAG("version", version, EVERY, "print the version"),
 
+    STRING("output", output, "DIR", V(DESCRIBE), "put the two documents into this folder instead of printing them"),
+    CHOICE("format", format, "yaml|json", V(DESCRIBE), "form of the inference-metadata document; yaml unless asked"),
+    FLAG("provenance", provenance, V(DESCRIBE), "list in tenon_package.json where each value came from"),
     FLAG("verify", verify, V(INSPECT), "read every byte: fill in the closure and weights identities, find damage"),
     STRING("task", task, "TASK", PLANNED, "the task, e.g. embedding.dense (tasks lists them)"),
     STRING("golden", golden, "FILE", V(QUALIFY), "answers of an independent implementation to compare with"),

@@ -15,6 +15,8 @@
 
 enum cli_verb_id {
     CLI_INSPECT,
+    CLI_DESCRIBE,
+    CLI_VALIDATE,
     CLI_CHECK,
     CLI_PLAN,
     CLI_EMBED,
@@ -59,7 +61,8 @@ struct cli_values {
     const char **descriptive;
     size_t descriptive_count;
     const char *task, *golden;
-    bool verify;
+    bool verify, provenance;
+    const char *output, *format;
     const char *file, *role, *normalize, *truncate, *npy, *pair, *completion;
     bool jsonl, atomic, no_special, man;
     uint64_t dimensions, batch, max_tokens; /* 0: not given */

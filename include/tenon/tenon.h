@@ -191,6 +191,8 @@ TN_API void tn_runtime_memory(tn_runtime *runtime, bool reset_peak, tn_memory_in
 TN_API tn_status tn_doctor(tn_runtime *runtime, tn_document **out, tn_error *err);
 TN_API tn_status tn_families(tn_runtime *runtime, tn_document **out, tn_error *err);
 TN_API tn_status tn_tasks(tn_runtime *runtime, tn_document **out, tn_error *err);
+/* The capabilities that packages may require, and which of them this build offers. */
+TN_API tn_status tn_capabilities(tn_runtime *runtime, tn_document **out, tn_error *err);
 
 /* A request to stop that several calls may share. Request may come from any thread or a signal handler. */
 TN_API tn_status tn_cancel_token_new(tn_runtime *runtime, tn_cancel_token **out, tn_error *err);
@@ -217,6 +219,28 @@ TN_API tn_status tn_package_open(tn_runtime *runtime, const char *path, const tn
 TN_API void tn_package_free(tn_package *package);
 /* dialect, variants, evidence, identity, components, tensors, files, findings as JSON. */
 TN_API tn_status tn_package_inspect(tn_package *package, tn_document **out, tn_error *err);
+
+typedef struct tn_description_options {
+    size_t struct_size;
+    const char *format; /* "yaml" (default) or "json": form of the inference-metadata document */
+    int provenance;     /* not 0: *content lists the origin of each value */
+} tn_description_options;
+
+/*
+ * What the package does, as two documents: *metadata in the ONNX inference-metadata form, and *content, the JSON of
+ * tenon_package.json, for what that form cannot say. Placed beside the weights under the names inference_metadata.yaml
+ * (or .json) and tenon_package.json they replace the documents of the package's own convention.
+ */
+TN_API tn_status tn_package_describe(tn_package *package, const tn_description_options *options, tn_document **metadata,
+                                     tn_document **content, tn_error *err);
+/*
+ * Whether a metadata document holds: inference_metadata (YAML when `name` ends in .yaml or .yml), tenon_package.json or
+ * execution_hints.json. Alone, or the contract of a package with its artifacts. *out: path, kind, valid, identity (of
+ * inference metadata, semantic) and findings, all of them. A document that is not valid is no failure of the call.
+ */
+TN_API tn_status tn_document_validate(tn_runtime *runtime, const char *name, const char *text, size_t length, int *valid,
+                                      tn_document **out, tn_error *err);
+TN_API tn_status tn_package_validate(tn_package *package, int *valid, tn_document **out, tn_error *err);
 /* Reads every byte: fills identity.closure and identity.weights of later inspections. cancel may be NULL. */
 TN_API tn_status tn_package_verify(tn_package *package, tn_cancel_token *cancel, tn_error *err);
 
@@ -232,6 +256,12 @@ typedef struct tn_plan_options {
     const char *require_level; /* NULL: structurally valid may run */
     unsigned threads;          /* 0: all of the runtime's */
     uint64_t memory_limit;     /* bytes the session may take; 0: the runtime's limit */
+    /*
+     * Execution hints as JSON (the form of execution_hints.json): this call's own, which are the strongest, and those of a
+     * file that the user keeps, with the name that findings call it by. NULL: none.
+     */
+    const char *hints;
+    const char *user_hints, *user_hints_name;
 } tn_plan_options;
 
 typedef enum tn_decision {

@@ -181,6 +181,22 @@ void tn_jw_null(struct tn_json_writer *w)
     tn_jw_raw(w, TN_STR("null"));
 }
 
+void tn_jw_json(struct tn_json_writer *w, struct tn_json v)
+{
+    bool object = tn_json_is(v, TN_JSON_OBJECT);
+    if (!object && !tn_json_is(v, TN_JSON_ARRAY)) {
+        tn_jw_raw(w, tn_json_text(v));
+        return;
+    }
+    open_scope(w, object ? '{' : '[');
+    if (w->out->failed) return; /* also ends the recursion at the writer's depth */
+    for (struct tn_json c = tn_json_first(v); tn_json_present(c); c = tn_json_next(c)) {
+        if (object) tn_jw_key_str(w, tn_json_key(c));
+        tn_jw_json(w, c);
+    }
+    close_scope(w, object ? '}' : ']');
+}
+
 void tn_jw_member_str(struct tn_json_writer *w, const char *key, struct tn_str s)
 {
     tn_jw_key(w, key);

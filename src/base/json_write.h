@@ -6,6 +6,7 @@
 #define TN_BASE_JSON_WRITE_H
 
 #include "base/buf.h"
+#include "base/json.h"
 
 enum { TN_JW_DEPTH = 64 };
 
@@ -36,6 +37,8 @@ void tn_jw_bool(struct tn_json_writer *w, bool v);
 void tn_jw_null(struct tn_json_writer *w);
 /* Text that is JSON already, as one value. */
 void tn_jw_raw(struct tn_json_writer *w, struct tn_str json);
+/* A value of a document with all below it, laid out as the writer lays out; nesting beyond TN_JW_DEPTH fails. */
+void tn_jw_json(struct tn_json_writer *w, struct tn_json v);
 
 void tn_jw_member_str(struct tn_json_writer *w, const char *key, struct tn_str s);
 void tn_jw_member_cstr(struct tn_json_writer *w, const char *key, const char *s);

@@ -93,6 +93,8 @@ struct tn_config_source {
  * findings, all of them. Understood rows of type TN_TYPE_ANY are only recognised: their reader is elsewhere.
  */
 void tn_config_read(struct tn_builder *b, const struct tn_config_source *source, struct tn_value *values);
+/* Type, range and accepted values of an understood field; false after a finding at v. */
+bool tn_config_check(struct tn_builder *b, const struct tn_schema_field *row, struct tn_json v, struct tn_value *out);
 /* Value by normalised name among schema rows; NULL when the schema has no such name. */
 const struct tn_value *tn_schema_value(const struct tn_schema *schema, const struct tn_value *values, const char *name);
 /* Whether the caller asserted this pointer of this file as descriptive; remembers the answer that was given. */
@@ -168,6 +170,8 @@ struct tn_tokenizer_vocabulary tn_tokenizer_scan_vocabulary(struct tn_tokenizer_
 void tn_tokenizer_compare_added(struct tn_tokenizer_reader *r);
 /* The package has vocab.txt and no tokenizer.json. */
 void tn_tokenizer_read_vocab_txt(struct tn_tokenizer_reader *r);
+/* vocabulary_lines.c: vocab.txt, where there is one, against the vocabulary of tokenizer.json. */
+void tn_tokenizer_compare_vocab_txt(struct tn_tokenizer_reader *r);
 
 /* ---- length.c --------------------------------------------------------------------------------------------------- */
 

@@ -130,8 +130,7 @@ static struct tn_finding *refuse(struct tn_builder *b, struct tn_json v, const c
     return f;
 }
 
-/* Type, range and accepted values of an understood field. */
-static bool check(struct tn_builder *b, const struct tn_schema_field *row, struct tn_json v, struct tn_value *out)
+bool tn_config_check(struct tn_builder *b, const struct tn_schema_field *row, struct tn_json v, struct tn_value *out)
 {
     if (tn_json_type(v) == TN_JSON_NULL && accepts_null(row)) {
         *out = (struct tn_value){.type = row->type};
@@ -328,7 +327,7 @@ static void resolve(struct tn_builder *b, const struct tn_config_source *source,
         struct tn_json v = tn_json_find(source->root, rows[i].pointer);
         if (!tn_json_present(v)) continue;
         stated = true;
-        if (!check(b, &rows[i], v, &other)) continue;
+        if (!tn_config_check(b, &rows[i], v, &other)) continue;
         if (!tn_json_present(chosen)) {
             chosen = v;
             value = other;
@@ -349,8 +348,9 @@ static void resolve(struct tn_builder *b, const struct tn_config_source *source,
         if (strcmp(rows[i].name, rows[first].name) == 0) values[i] = value;
 }
 
-static bool first_of_name(const struct tn_schema *schema, size_t i)
+bool tn_schema_states(const struct tn_schema *schema, size_t i)
 {
+    if (schema->fields[i].kind != TN_FIELD_UNDERSTOOD || schema->fields[i].type == TN_TYPE_ANY) return false;
     for (size_t k = 0; k < i; k++)
         if (strcmp(schema->fields[k].name, schema->fields[i].name) == 0) return false;
     return true;
@@ -359,11 +359,8 @@ static bool first_of_name(const struct tn_schema *schema, size_t i)
 void tn_config_read(struct tn_builder *b, const struct tn_config_source *source, struct tn_value *values)
 {
     if (b->failed != TN_OK) return;
-    for (size_t i = 0; i < source->schema->field_count; i++) {
-        const struct tn_schema_field *row = &source->schema->fields[i];
-        if (row->kind != TN_FIELD_UNDERSTOOD || row->type == TN_TYPE_ANY) continue;
-        if (first_of_name(source->schema, i)) resolve(b, source, i, values);
-    }
+    for (size_t i = 0; i < source->schema->field_count; i++)
+        if (tn_schema_states(source->schema, i)) resolve(b, source, i, values);
     char pointer[POINTER_BYTES];
     read_members(b, source, source->root, tn_json_pointer(source->root, pointer, sizeof(pointer)).n, 0);
 }

@@ -2,10 +2,12 @@
  * Entry of the description: chooses the dialect by evidence, runs it, and owns the result. Knows conventions only as
  * rows of one table. Inputs are an inventory, whose documents are untrusted.
  */
+#include "describe/convention.h"
 #include "describe/dialect/dialect.h"
 
-/* The first that recognises the package describes it. */
+/* The first that recognises the package describes it: a declared contract before every convention. */
 static const struct tn_dialect *const dialects[] = {
+    &tn_dialect_inference_metadata,
     &tn_dialect_recognised,
     &tn_dialect_sentence_transformers,
     &tn_dialect_transformers,
@@ -36,16 +38,31 @@ static void refuse_unknown(struct tn_builder *b)
     tn_remedy(f, "fetch the whole package");
 }
 
-static void run_dialect(struct tn_builder *b)
+static bool run_dialect(struct tn_builder *b, bool by_convention)
 {
     for (size_t i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++) {
+        if (by_convention && dialects[i] == &tn_dialect_inference_metadata) continue;
         if (!dialects[i]->recognises(b)) continue;
         b->d->dialect = tn_str_of(dialects[i]->name);
         b->d->dialect_version = tn_str_of(dialects[i]->version);
         dialects[i]->describe(b);
-        return;
+        return true;
     }
-    refuse_unknown(b);
+    return false;
+}
+
+/* Everything unset, as a dialect finds it. */
+static void begin(struct tn_builder *b)
+{
+    struct tn_description *d = b->d;
+    d->dialect = d->dialect_version = d->default_prompt = d->similarity = d->chain_document = TN_STR("");
+    tn_describe_tokenizer(b, NULL);
+}
+
+bool tn_describe_by_convention(struct tn_builder *b)
+{
+    begin(b);
+    return run_dialect(b, true);
 }
 
 enum tn_status tn_describe(const struct tn_inventory *inv, const struct tn_describe_options *options,
@@ -55,10 +72,8 @@ enum tn_status tn_describe(const struct tn_inventory *inv, const struct tn_descr
     struct tn_builder b;
     *out = NULL;
     if (tn_builder_init(&b, inv, options ? options : &none, err) == TN_OK) {
-        struct tn_description *d = b.d;
-        d->dialect = d->dialect_version = d->default_prompt = d->similarity = TN_STR("");
-        tn_describe_tokenizer(&b, NULL);
-        run_dialect(&b);
+        begin(&b);
+        if (!run_dialect(&b, false)) refuse_unknown(&b);
         tn_builder_finish(&b);
     }
     tn_builder_release(&b);
@@ -71,6 +86,7 @@ void tn_description_free(struct tn_description *d)
 {
     if (!d) return;
     struct tn_alloc *alloc = d->arena.alloc;
+    tn_json_release(&d->contract);
     tn_findings_release(&d->findings);
     tn_arena_release(&d->arena);
     tn_free(alloc, d);

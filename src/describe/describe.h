@@ -8,6 +8,10 @@
 #ifndef TN_DESCRIBE_DESCRIBE_H
 #define TN_DESCRIBE_DESCRIBE_H
 
+#include "describe/capabilities.h"
+#include "describe/generation.h"
+#include "describe/hardware.h"
+#include "describe/hints.h"
 #include "describe/pooling.h"
 #include "describe/schema.h"
 #include "package/package.h"
@@ -122,6 +126,7 @@ struct tn_description {
     struct tn_tokenizer_facts tokenizer;
     struct tn_module *modules;
     uint32_t module_count;
+    struct tn_str chain_document; /* the document that lists the modules, or "" */
     struct tn_prompt *prompts;
     uint32_t prompt_count;
     struct tn_str default_prompt; /* name, or "" */
@@ -129,6 +134,13 @@ struct tn_description {
     /* Longest input in tokens, special tokens included; the smallest of what the package states. 0: not stated. */
     uint64_t max_seq_length;
     uint64_t truncate_dim; /* 0: not stated */
+    struct tn_json_doc contract; /* the package's own inference_metadata; zeroed when it has none */
+    struct tn_capability_need *capabilities; /* required: stated by the package, or derived from its structure */
+    uint32_t capability_count;
+    struct tn_hint_list hints; /* of the package's documents and of its model files */
+    struct tn_hint_layers hint_layers;
+    struct tn_hardware hardware;
+    struct tn_generation generation;
     struct tn_fact *facts;
     uint32_t fact_count;
     struct tn_findings findings; /* all problems of the description; blockers mean it must not run */
@@ -161,7 +173,12 @@ const char *tn_module_kind_name(enum tn_module_kind kind);
 
 /* Members dialect, components, modules, prompts, tokenizer, facts of the inspect document, in the caller's object. */
 void tn_description_write(struct tn_json_writer *w, const struct tn_description *d);
-/* Feeds what changes answers (no origins, no descriptive facts) into a fingerprint. */
+/* Of these, what the package does (no dialect, no facts), and the member "facts" alone. */
+void tn_description_write_content(struct tn_json_writer *w, const struct tn_description *d);
+void tn_description_write_facts(struct tn_json_writer *w, const struct tn_description *d);
+/* Feeds what changes answers (no dialect, no origins, no descriptive facts) into a fingerprint. */
 void tn_description_fingerprint(const struct tn_description *d, struct tn_sha256 *h);
+/* The tokenizer's part of it; the digests of tokenizer.json and vocab.txt go in beside. */
+void tn_tokenizer_fingerprint(const struct tn_tokenizer_facts *t, struct tn_sha256 *h);
 
 #endif

@@ -110,14 +110,16 @@ static bool resolve_side(const struct tn_module_source *m, struct tn_str input, 
         tn_expected(f, "%.*s", TN_FMT_ARG(input));
         return false;
     }
+    if (m->chain->state == TN_CHAIN_UNKNOWN) return true;
     if (m->chain->state != TN_CHAIN_TEXT && tokens == before_pooling) return true;
-    if (m->chain->state == TN_CHAIN_TEXT && m->chain->broken) return false;
     f = tn_module_blocker(m, TN_UNSUPPORTED_CONFIG,
                           tokens ? "reads token rows behind the pooling"
                                  : "needs a pooled row and stands before the pooling");
     if (tn_json_present(m->root)) tn_at_json_member(f, m->root, "module_input_name");
     tn_found(f, "%.*s", TN_FMT_ARG(input));
     tn_expected(f, before_pooling ? "token_embeddings" : "sentence_embedding");
+    /* Where the encoder or the pooling is missing, every module behind would say so once more. */
+    if (m->chain->state != TN_CHAIN_SENTENCE) m->chain->state = TN_CHAIN_UNKNOWN;
     return false;
 }
 
@@ -191,7 +193,7 @@ static bool read_activation(const struct tn_module_source *m, struct tn_str path
     return false;
 }
 
-static void bind_dense(const struct tn_module_source *m, struct tn_module *module)
+void tn_bind_dense(const struct tn_module_source *m, struct tn_module *module)
 {
     const struct tn_variant *part = find_weights(m);
     if (!part) return;
@@ -230,7 +232,7 @@ void tn_read_dense_module(const struct tn_module_source *m)
     resolve_side(m, tn_schema_value(&dense_schema, values, "module_input_name")->s,
                  tn_schema_value(&dense_schema, values, "module_output_name")->s, &module.on_tokens);
     if (module.in_features > 0) tn_module_width(m, module.in_features, "in_features");
-    if (module.in_features > 0 && module.out_features > 0) bind_dense(m, &module);
+    if (module.in_features > 0 && module.out_features > 0) tn_bind_dense(m, &module);
     m->chain->width = module.out_features;
     tn_module_keep(m, &module);
 }
@@ -247,6 +249,16 @@ static const struct tn_schema norm_schema = {
     .field_count = sizeof(norm_fields) / sizeof(norm_fields[0]),
 };
 
+void tn_bind_layer_norm(const struct tn_module_source *m, struct tn_module *module)
+{
+    const struct tn_variant *part = find_weights(m);
+    if (!part) return;
+    module->weight = bind(m, part, "norm.weight", module->in_features, 0);
+    module->bias_tensor = bind(m, part, "norm.bias", module->in_features, 0);
+    const struct tn_tensor_info *bound[] = {module->weight, module->bias_tensor};
+    if (module->weight && module->bias_tensor) refuse_rest(m, part, bound, 2);
+}
+
 void tn_read_layer_norm_module(const struct tn_module_source *m)
 {
     struct tn_value values[sizeof(norm_fields) / sizeof(norm_fields[0])] = {0};
@@ -257,15 +269,7 @@ void tn_read_layer_norm_module(const struct tn_module_source *m)
     tn_fact_of_default(m->chain->b, norm_schema.id, "1e-5", RULE_NORM, "%s.eps", m->prefix);
     resolve_side(m, TN_STR("sentence_embedding"), TN_STR(""), &module.on_tokens);
     module.in_features = module.out_features = values[0].u;
-    if (module.in_features > 0 && tn_module_width(m, module.in_features, "dimension")) {
-        const struct tn_variant *part = find_weights(m);
-        if (part) {
-            module.weight = bind(m, part, "norm.weight", module.in_features, 0);
-            module.bias_tensor = bind(m, part, "norm.bias", module.in_features, 0);
-            const struct tn_tensor_info *bound[] = {module.weight, module.bias_tensor};
-            if (module.weight && module.bias_tensor) refuse_rest(m, part, bound, 2);
-        }
-    }
+    if (module.in_features > 0 && tn_module_width(m, module.in_features, "dimension")) tn_bind_layer_norm(m, &module);
     m->chain->width = module.out_features;
     tn_module_keep(m, &module);
 }

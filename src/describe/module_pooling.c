@@ -114,13 +114,10 @@ void tn_read_pooling_module(const struct tn_module_source *m)
     struct tn_value values[sizeof(fields) / sizeof(fields[0])] = {0};
     struct tn_module module = {.kind = TN_MODULE_POOLING};
     struct tn_config_source source = {.root = m->root, .schema = &schema, .prefix = m->prefix, .rule = RULE_FLAGS};
-    if (chain->state == TN_CHAIN_TEXT && chain->broken) {
+    if (chain->state != TN_CHAIN_TOKENS && chain->state != TN_CHAIN_UNKNOWN) {
+        tn_module_blocker(m, TN_UNSUPPORTED_CONFIG, "does not stand directly behind token rows");
         chain->state = TN_CHAIN_SENTENCE;
         chain->width = 0;
-        return;
-    }
-    if (chain->state != TN_CHAIN_TOKENS) {
-        tn_module_blocker(m, TN_UNSUPPORTED_CONFIG, "does not stand directly behind token rows");
         return;
     }
     if (!tn_json_present(m->root)) {

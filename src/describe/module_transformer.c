@@ -96,7 +96,8 @@ void tn_read_transformer_module(const struct tn_module_source *m)
 {
     struct tn_chain *chain = m->chain;
     struct tn_builder *b = chain->b;
-    if (chain->state != TN_CHAIN_TEXT || m->index != 0) {
+    bool behind_unknown = chain->state == TN_CHAIN_UNKNOWN && b->d->module_count == 0;
+    if (!behind_unknown && (chain->state != TN_CHAIN_TEXT || m->index != 0)) {
         tn_module_blocker(m, TN_UNSUPPORTED_CONFIG, "is not the first and only encoder of the chain");
         return;
     }

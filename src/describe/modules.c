@@ -132,11 +132,16 @@ bool tn_module_width(const struct tn_module_source *m, uint64_t stated, const ch
 
 /* ---- one entry -------------------------------------------------------------------------------------------------- */
 
-/* What follows cannot be checked against a width or a kind of rows any more. */
-static void mark_broken(struct tn_chain *chain)
+/*
+ * Goes on behind a module that was refused or could not be read: the width of its rows is not known, their kind only
+ * where its class tells.
+ */
+static void pass_over(struct tn_chain *chain, const struct module_class *class)
 {
     chain->width = 0;
-    chain->broken = true;
+    if (!class || !class->read) chain->state = TN_CHAIN_UNKNOWN;
+    else if (class->read == tn_read_transformer_module) chain->state = TN_CHAIN_TOKENS;
+    else if (class->read == tn_read_pooling_module) chain->state = TN_CHAIN_SENTENCE;
 }
 
 static void refuse_type(const struct tn_module_source *m, const struct module_class *class)
@@ -153,7 +158,6 @@ static void refuse_type(const struct tn_module_source *m, const struct module_cl
     }
     tn_found(f, "%.*s", TN_FMT_ARG(m->type));
     tn_expected(f, "Transformer, Pooling, Dense, LayerNorm, Normalize or Dropout of sentence_transformers");
-    mark_broken(m->chain);
 }
 
 /* "type", "path" and "name" as the tables want them; "idx" and "kwargs" have rows of their own below. */
@@ -208,10 +212,11 @@ static void read_with_config(struct tn_module_source *m, const struct module_cla
     struct tn_json_doc doc = {0};
     m->config = tn_builder_join(b, m->path, "config.json");
     if (b->failed != TN_OK) return;
-    bool there = tn_builder_has(b, m->config);
-    if (tn_builder_json(b, m->config, TN_JSON_OBJECT, &doc)) m->root = tn_json_root(&doc);
-    else if (there) mark_broken(m->chain); /* said already */
-    if (!there || tn_json_present(m->root)) class->read(m);
+    /* The encoder reads its files itself, all of them, whatever is wrong with one. */
+    bool there = class->read != tn_read_transformer_module && tn_builder_has(b, m->config);
+    if (there && tn_builder_json(b, m->config, TN_JSON_OBJECT, &doc)) m->root = tn_json_root(&doc);
+    if (there && !tn_json_present(m->root)) pass_over(m->chain, class); /* said already */
+    else class->read(m);
     tn_json_release(&doc);
 }
 
@@ -224,19 +229,21 @@ static void read_entry(struct tn_chain *chain, struct tn_json entry, uint32_t in
     size_t before = b->d->findings.blockers;
     struct tn_config_source source = {.root = entry, .schema = &entry_schema, .prefix = m.prefix, .rule = RULE};
     tn_config_read(b, &source, values);
+    const struct module_class *class = values[0].s.s ? find_class(values[0].s) : NULL;
     if (b->d->findings.blockers > before && (!values[0].s.s || !values[1].s.s)) {
-        chain->width = 0;
+        pass_over(chain, class);
         return;
     }
     m.type = values[0].s;
     check_index(&m);
-    const struct module_class *class = find_class(m.type);
-    if (!resolve_path(&m, values[1].s)) return;
-    if (!class || !class->read) {
+    if (!resolve_path(&m, values[1].s)) {
+        pass_over(chain, class);
+    } else if (!class || !class->read) {
         refuse_type(&m, class);
-        return;
+        pass_over(chain, class);
+    } else {
+        read_with_config(&m, class);
     }
-    read_with_config(&m, class);
 }
 
 /* ---- the list --------------------------------------------------------------------------------------------------- */
@@ -284,6 +291,7 @@ void tn_describe_modules(struct tn_builder *b, struct tn_json list)
         struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "module %u in modules.json is no object", index);
         tn_at_json(f, v);
         tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(v)));
+        pass_over(&chain, NULL);
     }
     tn_describe_length(b, &chain.length);
 }

@@ -4,13 +4,15 @@
 
 #include "describe/builder.h"
 
-/* Where the chain stands: what the next module finds in its hands. */
-enum tn_chain_state { TN_CHAIN_TEXT, TN_CHAIN_TOKENS, TN_CHAIN_SENTENCE };
+/*
+ * Where the chain stands: what the next module finds in its hands. UNKNOWN: behind a module of which nobody knows what
+ * it makes; what does not fit there is a consequence and no further fault.
+ */
+enum tn_chain_state { TN_CHAIN_TEXT, TN_CHAIN_TOKENS, TN_CHAIN_SENTENCE, TN_CHAIN_UNKNOWN };
 
 struct tn_chain {
     struct tn_builder *b;
     enum tn_chain_state state;
-    bool broken; /* an earlier module was refused or could not be read: what misses its rows is no further fault */
     uint64_t width; /* of a row; 0: not known, because an earlier module was refused */
     struct tn_length_sources length;
 };
@@ -20,8 +22,8 @@ struct tn_module_source {
     struct tn_chain *chain;
     uint32_t index;
     struct tn_str type, path; /* path: folder inside the package */
-    struct tn_json entry;     /* in modules.json, for places */
-    struct tn_json root;      /* config.json of the module, or absent */
+    struct tn_json entry;     /* in modules.json or tenon_package.json, for places */
+    struct tn_json root;      /* config.json of the module, or absent; in tenon_package.json the entry itself */
     struct tn_str config;     /* its path, whether it is there or not */
     char prefix[32];          /* "module.2" */
 };
@@ -34,6 +36,10 @@ void tn_module_at_file(struct tn_finding *f, const struct tn_module_source *m, s
 void tn_module_keep(const struct tn_module_source *m, const struct tn_module *module);
 /* The rows that come in must have this width. False after a finding. */
 bool tn_module_width(const struct tn_module_source *m, uint64_t stated, const char *field);
+
+/* Weights of a module whose widths are known: model.safetensors of its folder, by name and shape. (module_linear.c) */
+void tn_bind_dense(const struct tn_module_source *m, struct tn_module *module);
+void tn_bind_layer_norm(const struct tn_module_source *m, struct tn_module *module);
 
 /* ---- one reader per class -------------------------------------------------------------------------------------- */
 

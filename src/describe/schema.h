@@ -60,6 +60,9 @@ struct tn_schema {
     const char *tokenizer_class; /* the class that AutoTokenizer takes when no file names one; NULL: no tokenizer */
 };
 
+/* Whether row i is what a description states: an understood value, once for all rows that share its name. */
+bool tn_schema_states(const struct tn_schema *schema, size_t i);
+
 /* Fields that every transformers configuration may carry and that never change a forward pass, e.g. _name_or_path. */
 extern const struct tn_schema_field tn_transformers_common_fields[];
 extern const size_t tn_transformers_common_field_count;

@@ -50,22 +50,41 @@ static bool too_many(struct document *d, size_t count)
     return true;
 }
 
-static enum tn_status see_modules(struct document *d)
+/* The folders of a list of modules, added to those of another document: where both stand, both name parts. */
+static enum tn_status take_module_folders(struct document *d, struct tn_json list)
 {
     struct tn_scan *s = d->s;
-    size_t count = tn_json_count(d->root);
-    if (d->folder.n || !tn_json_is(d->root, TN_JSON_ARRAY) || count == 0) return TN_OK;
-    if (!tn_json_present(tn_json_get(tn_json_first(d->root), "type")) || too_many(d, count)) return TN_OK;
-    s->modules = tn_arena_array(s->arena, count, sizeof(*s->modules));
-    if (!s->modules) return tn_scan_memory(s);
-    for (struct tn_json v = tn_json_first(d->root); tn_json_present(v); v = tn_json_next(v)) {
+    size_t count = tn_json_count(list);
+    struct tn_str *folders = tn_arena_array(s->arena, s->module_count + count, sizeof(*folders));
+    if (!folders) return tn_scan_memory(s);
+    for (uint32_t i = 0; i < s->module_count; i++) folders[i] = s->modules[i];
+    s->modules = folders;
+    for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v)) {
         struct tn_json path = tn_json_get(v, "path");
         bool ok;
         enum tn_status status = reference(d, path, member_text(v, "path"), &s->modules[s->module_count], &ok);
         if (status) return status;
         if (ok) s->module_count++;
     }
-    return tn_scan_evidence(s, "sentence_transformers", "st.modules_json", d->file, "%zu modules", count);
+    return TN_OK;
+}
+
+static enum tn_status see_modules(struct document *d)
+{
+    size_t count = tn_json_count(d->root);
+    if (d->folder.n || !tn_json_is(d->root, TN_JSON_ARRAY) || count == 0) return TN_OK;
+    if (!tn_json_present(tn_json_get(tn_json_first(d->root), "type")) || too_many(d, count)) return TN_OK;
+    enum tn_status status = take_module_folders(d, d->root);
+    if (status) return status;
+    return tn_scan_evidence(d->s, "sentence_transformers", "st.modules_json", d->file, "%zu modules", count);
+}
+
+/* tenon_package.json: only where the weights of modules stand. */
+static enum tn_status see_package_document(struct document *d)
+{
+    struct tn_json list = tn_json_get(d->root, "modules");
+    if (d->folder.n || !tn_json_is(list, TN_JSON_ARRAY) || too_many(d, tn_json_count(list))) return TN_OK;
+    return take_module_folders(d, list);
 }
 
 static enum tn_status see_config(struct document *d)
@@ -88,7 +107,10 @@ static enum tn_status see_index(struct document *d)
         struct tn_finding *f = tn_scan_finding(d->s, d->file, TN_BLOCKER, TN_ARTIFACT_MALFORMED,
                                                "the shard index maps no tensor to a file");
         tn_at_json_member(f, d->root, "weight_map");
-        tn_found(f, "%s", tn_json_present(map) ? tn_json_count(map) ? tn_json_type_name(tn_json_type(map)) : "an empty value" : "no weight_map");
+        bool empty = tn_json_is(map, TN_JSON_OBJECT);
+        tn_found(f, "%s", !tn_json_present(map) ? "no weight_map"
+                          : empty               ? "an empty object"
+                                                : tn_json_type_name(tn_json_type(map)));
         tn_expected(f, "an object from tensor names to file names");
         tn_remedy(f, "fetch the index again, or remove it when the weights stand in one file");
         return TN_OK;
@@ -142,7 +164,8 @@ static const struct {
 } kinds[] = {
     {"modules.json", false, see_modules},      {"config.json", false, see_config},
     {"model_index.json", false, see_pipeline}, {"adapter_config.json", false, see_adapter},
-    {"genai_config.json", false, see_genai},   {".json", true, see_index},
+    {"genai_config.json", false, see_genai},   {"tenon_package.json", false, see_package_document},
+    {".json", true, see_index},
 };
 
 /* ---- the stage --------------------------------------------------------------------------------------------------- */
@@ -177,6 +200,8 @@ static enum tn_status see_container(struct tn_scan *s, uint32_t index)
     switch (file->role) {
     case TN_ROLE_GGUF: return tn_scan_evidence(s, "gguf", "gguf.magic", index, "%.*s", TN_FMT_ARG(extra->note));
     case TN_ROLE_ONNX: return tn_scan_evidence(s, "onnx", "onnx.model_proto", index, "%.*s", TN_FMT_ARG(extra->note));
+    case TN_ROLE_ONNX_TEXT:
+        return tn_scan_evidence(s, "onnx_text", "onnx.text_form", index, "a graph in text form, never executed");
     case TN_ROLE_OPENVINO: return tn_scan_evidence(s, "openvino_ir", "openvino.net_xml", index, "a graph in XML");
     case TN_ROLE_PICKLE:
         return tn_scan_evidence(s, "pytorch_pickle", "pickle.first_bytes", index, "%s, not opened", file->format);
@@ -205,7 +230,8 @@ static enum tn_status look_at(struct tn_scan *s, uint32_t index)
         .name = tn_base_name(file->path),
         .folder = tn_package_folder(file->path),
     };
-    if (file->role != TN_ROLE_CONFIG || !s->extra[index].readable || file->malformed) return TN_OK;
+    bool document = file->role == TN_ROLE_CONFIG || tn_str_is(d.name, "tenon_package.json");
+    if (!document || !s->extra[index].readable || file->malformed) return TN_OK;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (!(kinds[i].suffix ? tn_str_ends(d.name, kinds[i].name) : tn_str_is(d.name, kinds[i].name))) continue;
         bool large = kinds[i].suffix && file->size > SMALL_DOCUMENT && !tn_ends_fold(d.name, ".index.json");

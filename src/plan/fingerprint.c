@@ -41,8 +41,6 @@ static void add_tokenizer(struct tn_sha256 *h, const struct tn_description *d)
     const struct tn_tokenizer_facts *t = &d->tokenizer;
     add_file(h, d, t->tokenizer_json);
     add_file(h, d, t->vocab_txt);
-    add_file(h, d, t->tokenizer_config);
-    add_file(h, d, t->special_tokens_map);
 }
 
 struct tn_digest tn_plan_fingerprint(const struct tn_survey *s, const struct tn_survey_row *row)

@@ -85,8 +85,7 @@ static enum tn_status tokenizer(struct tn_record_facts *facts, struct tn_arena *
     if (!d->tokenizer.present) return TN_OK;
     hash_file(&h, d->inv, d->tokenizer.tokenizer_json);
     hash_file(&h, d->inv, d->tokenizer.vocab_txt);
-    hash_file(&h, d->inv, d->tokenizer.tokenizer_config);
-    hash_file(&h, d->inv, d->tokenizer.special_tokens_map);
+    tn_tokenizer_fingerprint(&d->tokenizer, &h);
     return set_digest(facts, TN_DEPENDS_ON_TOKENIZER, arena, &h);
 }
 

@@ -60,9 +60,8 @@ static void refuse_no_pooling(const struct tn_description *d, struct tn_findings
 {
     struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
                                            "nothing in the package states how token states become one vector");
-    bool chain = tn_inventory_file(d->inv, TN_STR("modules.json")) != NULL;
-    tn_at_file(f, TN_STR("modules.json"));
-    tn_found(f, "%s", chain ? "a module list without a Pooling" : "no modules.json");
+    tn_at_file(f, d->chain_document.n ? d->chain_document : TN_STR("modules.json"));
+    tn_found(f, "%s", d->chain_document.n ? "a module list without a Pooling" : "no modules.json");
     tn_expected(f, "a Pooling module: modules.json and its config.json with pooling_mode");
     tn_remedy(f, "add modules.json and 1_Pooling/config.json that state pooling_mode, prompts and normalisation as "
                  "the model's authors document them");
@@ -222,4 +221,5 @@ const struct tn_task tn_task_embedding_dense = {
     .write = write_contract,
     .assess = assess,
     .write_route = write_route,
+    .options = tn_embedding_options,
 };

@@ -12,6 +12,7 @@ static bool recognises(const struct tn_builder *b)
 static void describe(struct tn_builder *b)
 {
     struct tn_json_doc doc;
+    b->d->chain_document = TN_STR("modules.json");
     tn_describe_sentence_config(b);
     if (!tn_builder_json(b, TN_STR("modules.json"), TN_JSON_ARRAY, &doc)) return;
     tn_describe_modules(b, tn_json_root(&doc));

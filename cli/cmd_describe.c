@@ -1,0 +1,124 @@
+/* describe: a package's behaviour as two documents, printed or put into a folder. */
+#define _XOPEN_SOURCE 700
+#include "app.h"
+#include "beside.h"
+#include "memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define CONTENT_NAME "tenon_package.json"
+
+static bool wants_json(const struct cli *cli)
+{
+    return cli->values.format && strcmp(cli->values.format, "json") == 0;
+}
+
+static const char *metadata_name(const struct cli *cli)
+{
+    return wants_json(cli) ? "inference_metadata.json" : "inference_metadata.yaml";
+}
+
+static char *join(const char *folder, const char *name)
+{
+    size_t n = strlen(folder) + strlen(name) + 2;
+    char *path = cli_alloc(n);
+    snprintf(path, n, "%s/%s", folder, name);
+    return path;
+}
+
+static tn_status refuse_present(struct cli *cli, const char *name)
+{
+    struct stat st;
+    char *path = join(cli->values.output, name);
+    if (stat(path, &st) == 0) {
+        cli_refuse(cli, TN_INVALID_REQUEST, "output", "%.200s is there already", path);
+        snprintf(cli->problem.remedy, sizeof(cli->problem.remedy), "remove it, or name another folder");
+    }
+    free(path);
+    return cli->problem.code;
+}
+
+static tn_status put(struct cli *cli, const char *name, const tn_document *document)
+{
+    size_t n;
+    const char *text = tn_document_text(document, &n);
+    char *path = join(cli->values.output, name);
+    int reason = cli_write_whole(path, text, n);
+    if (reason) {
+        cli_refuse(cli, TN_RUNTIME_FAILURE, "output", "cannot write %.200s", path);
+        snprintf(cli->problem.found, sizeof(cli->problem.found), "%s", strerror(reason));
+    } else if (!cli->values.json && !cli->values.quiet) {
+        cli_out_text(&cli->out, path);
+        cli_out_text(&cli->out, "\n");
+    }
+    free(path);
+    return cli->problem.code;
+}
+
+/* The folder is made when it is not there; its parents must be. Nothing is written when either file is there already. */
+static tn_status put_both(struct cli *cli, const tn_document *metadata, const tn_document *content)
+{
+    static const char *const names[] = {"inference_metadata.yaml", "inference_metadata.yml", "inference_metadata.json",
+                                        CONTENT_NAME};
+    struct stat st;
+    tn_status status = TN_OK;
+    if (stat(cli->values.output, &st) != 0) (void)mkdir(cli->values.output, 0777);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !status; i++) status = refuse_present(cli, names[i]);
+    if (!status) status = put(cli, metadata_name(cli), metadata);
+    return status ? status : put(cli, CONTENT_NAME, content);
+}
+
+static void print_document(struct cli_out *out, const tn_document *document)
+{
+    size_t n;
+    const char *text = tn_document_text(document, &n);
+    cli_out_bytes(out, text, n);
+    if (n == 0 || text[n - 1] != '\n') cli_out_text(out, "\n");
+}
+
+static void print_titled(struct cli *cli, const char *name, const tn_document *document)
+{
+    cli_out_format(&cli->out, "# %s\n", name);
+    print_document(&cli->out, document);
+}
+
+/* One object with both; the metadata is JSON then, whatever --format says about files. */
+static void print_json(struct cli *cli, const tn_document *metadata, const tn_document *content)
+{
+    cli_out_text(&cli->out, "{\"inference_metadata\": ");
+    print_document(&cli->out, metadata);
+    cli_out_text(&cli->out, ", \"tenon_package\": ");
+    print_document(&cli->out, content);
+    cli_out_text(&cli->out, "}\n");
+}
+
+int cli_describe(struct cli *cli)
+{
+    tn_description_options options = TN_INIT(tn_description_options);
+    tn_document *metadata = NULL, *content = NULL;
+    bool to_folder = cli->values.output != NULL;
+    options.provenance = cli->values.provenance;
+    options.format = wants_json(cli) || (cli->values.json && !to_folder) ? "json" : "yaml";
+    tn_status status = cli_open_package(cli, true);
+    if (status == TN_OK) status = cli_check_plan(cli);
+    if (status == TN_OK) status = tn_package_describe(cli->package, &options, &metadata, &content, cli->err);
+    if (status == TN_OK && to_folder) status = put_both(cli, metadata, content);
+    int code = status == TN_OK ? 0 : cli_fail_any(cli, status);
+    if (status == TN_OK && to_folder && cli->values.json) {
+        cli_out_text(&cli->out, "{\"written\": [");
+        cli_out_json(&cli->out, metadata_name(cli), strlen(metadata_name(cli)));
+        cli_out_text(&cli->out, ", \"" CONTENT_NAME "\"]}\n");
+    } else if (status == TN_OK && !to_folder && cli->values.json) {
+        print_json(cli, metadata, content);
+    } else if (status == TN_OK && !to_folder) {
+        print_titled(cli, metadata_name(cli), metadata);
+        cli_out_text(&cli->out, "\n");
+        print_titled(cli, CONTENT_NAME, content);
+    }
+    tn_document_free(metadata);
+    tn_document_free(content);
+    return code;
+}

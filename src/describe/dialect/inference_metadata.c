@@ -1,0 +1,186 @@
+/*
+ * inference_metadata: a package that states its own contract, in inference_metadata.yaml|json at the root. Executed from it:
+ * what the documents of other conventions say is compared and never used. Documents are untrusted.
+ *
+ * A component is understood when its implementation is an adapter of the ABI "tenon.package" 1, whose artifact is our own
+ * document. Every other implementation is named with what would be needed.
+ */
+#include "describe/convention.h"
+#include "describe/dialect/dialect.h"
+#include "describe/package_document.h"
+#include "describe/standard/tables.h"
+
+static const char *const names[] = {"inference_metadata.yaml", "inference_metadata.yml", "inference_metadata.json"};
+
+enum { NAMES = sizeof(names) / sizeof(names[0]) };
+
+static size_t count_documents(const struct tn_builder *b, struct tn_str *first)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < NAMES; i++) {
+        if (!tn_builder_has(b, tn_str_of(names[i]))) continue;
+        if (count++ == 0) *first = tn_str_of(names[i]);
+    }
+    return count;
+}
+
+static void refuse_several(struct tn_builder *b, struct tn_str first)
+{
+    struct tn_finding *f = tn_blocker(b, TN_AMBIGUOUS_PACKAGE, "the package states its contract in several documents");
+    tn_at_file(f, first);
+    for (size_t i = 0; i < NAMES; i++) {
+        if (!tn_builder_has(b, tn_str_of(names[i])) || tn_str_is(first, names[i])) continue;
+        tn_found(f, "%.*s and %s", TN_FMT_ARG(first), names[i]);
+    }
+    tn_expected(f, "one of %s, %s, %s", names[0], names[1], names[2]);
+    tn_remedy(f, "remove all but the one that holds");
+}
+
+/* ---- our own document -------------------------------------------------------------------------------------------- */
+
+static void read_package_document(struct tn_builder *b, struct tn_json artifact)
+{
+    struct tn_json_doc doc;
+    struct tn_str stated, path;
+    struct tn_finding *f;
+    if (!tn_json_str(artifact, &stated)) {
+        f = tn_blocker(b, TN_METADATA_INVALID, "the component names no artifact");
+        tn_at_json(f, artifact);
+        tn_expected(f, "%s", TN_PACKAGE_FILE);
+        return;
+    }
+    tn_error_clear(b->scratch);
+    enum tn_status status = tn_package_reference(&b->d->arena, TN_STR(""), stated, &path, b->scratch);
+    if (status == TN_INSUFFICIENT_MEMORY) {
+        tn_builder_no_memory(b);
+        return;
+    }
+    if (status || !tn_builder_has(b, path)) {
+        f = tn_blocker(b, status ? status : TN_ARTIFACT_MISSING,
+                       status ? "the component's artifact leaves the package" : "the component's artifact is not there");
+        tn_at_json(f, artifact);
+        tn_found(f, "%.*s", TN_FMT_ARG(stated));
+        tn_expected(f, "%s", TN_PACKAGE_FILE);
+        return;
+    }
+    if (!tn_builder_json(b, path, TN_JSON_OBJECT, &doc)) return;
+    if (tn_doctype_check(tn_json_root(&doc), &tn_package_document_type, TN_PHASE_DESCRIBE, &b->d->findings) == TN_OK) {
+        tn_package_document_read(b, tn_json_root(&doc));
+    }
+    tn_json_release(&doc);
+}
+
+/* ---- components -------------------------------------------------------------------------------------------------- */
+
+static void refuse_abi(struct tn_builder *b, struct tn_json implementation, struct tn_str abi, struct tn_str version)
+{
+    struct tn_finding *f = tn_blocker(b, TN_MISSING_CAPABILITY, "a component needs an adapter that this build lacks");
+    tn_at_json(f, implementation);
+    tn_found(f, "%.*s, version %.*s", TN_FMT_ARG(abi), TN_FMT_ARG(version));
+    tn_expected(f, "%s, version %s", TN_PACKAGE_ABI, TN_PACKAGE_ABI_VERSION);
+}
+
+static void refuse_implementation(struct tn_builder *b, struct tn_json implementation, struct tn_str kind)
+{
+    struct tn_finding *f = tn_blocker(b, TN_PROVIDER_UNAVAILABLE, "no provider of this build executes the component");
+    tn_at_json(f, implementation);
+    tn_found(f, "an implementation of kind %.*s", TN_FMT_ARG(kind));
+    tn_expected(f, "an adapter of the ABI %s", TN_PACKAGE_ABI);
+}
+
+/* True when it is ours; its document has been read then. */
+static bool read_component(struct tn_builder *b, struct tn_json component)
+{
+    struct tn_json implementation = tn_json_get(component, "implementation");
+    struct tn_str kind = TN_STR(""), abi = TN_STR(""), version = TN_STR("");
+    (void)tn_json_str(tn_json_get(implementation, "kind"), &kind);
+    (void)tn_json_str(tn_json_get(implementation, "abi"), &abi);
+    (void)tn_json_str(tn_json_get(implementation, "version"), &version);
+    if (!tn_str_is(kind, "adapter")) {
+        refuse_implementation(b, implementation, kind);
+    } else if (!tn_str_is(abi, TN_PACKAGE_ABI) || !tn_str_is(version, TN_PACKAGE_ABI_VERSION)) {
+        refuse_abi(b, implementation, abi, version);
+    } else {
+        read_package_document(b, tn_json_get(implementation, "artifact"));
+        return true;
+    }
+    return false;
+}
+
+/* ---- what both documents say ------------------------------------------------------------------------------------- */
+
+static void contradiction(struct tn_builder *b, struct tn_json v, uint64_t other, const char *pointer)
+{
+    struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "the two documents of the package contradict each other");
+    tn_at_json(f, v);
+    tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(v)));
+    tn_expected(f, "%llu, by %s#%s", (unsigned long long)other, TN_PACKAGE_FILE, pointer);
+}
+
+static void check_length(struct tn_builder *b, struct tn_json root)
+{
+    struct tn_json v = tn_json_find(root, "/model/max_sequence_length");
+    uint64_t stated;
+    if (b->d->max_seq_length == 0 || !tn_json_u64(v, &stated) || stated == b->d->max_seq_length) return;
+    contradiction(b, v, b->d->max_seq_length, "/max_seq_length");
+}
+
+/* The last dimension of the only output is the width of the chain. */
+static void check_width(struct tn_builder *b, struct tn_json component)
+{
+    struct tn_json outputs = tn_json_find(component, "/ports/outputs");
+    struct tn_json shape = tn_json_get(tn_json_first(outputs), "shape");
+    size_t rank = tn_json_count(shape);
+    uint64_t stated, width = b->d->module_count ? b->d->modules[b->d->module_count - 1].out_features : 0;
+    if (b->d->truncate_dim && b->d->truncate_dim < width) width = b->d->truncate_dim;
+    if (tn_json_count(outputs) != 1 || rank == 0 || width == 0) return;
+    if (!tn_json_u64(tn_json_at(shape, rank - 1), &stated) || stated == width) return;
+    contradiction(b, tn_json_at(shape, rank - 1), width, "/modules");
+}
+
+/* ---- the dialect ------------------------------------------------------------------------------------------------- */
+
+static void read_components(struct tn_builder *b, struct tn_json root)
+{
+    struct tn_json components = tn_json_find(root, "/pipeline/workflow/components"), ours = {NULL, 0};
+    if (tn_json_count(components) == 0) {
+        struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "the document has no component to execute");
+        tn_at_json(f, root);
+        tn_expected(f, "/pipeline/workflow/components");
+        return;
+    }
+    for (struct tn_json c = tn_json_first(components); tn_json_present(c) && b->failed == TN_OK; c = tn_json_next(c)) {
+        if (tn_json_present(ours)) {
+            struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "the workflow has a component beside the package's own");
+            tn_at_json(f, c);
+            tn_expected(f, "one component of the ABI %s", TN_PACKAGE_ABI);
+        } else if (read_component(b, c)) {
+            ours = c;
+        }
+    }
+    if (!tn_json_present(ours) || b->failed != TN_OK) return;
+    check_length(b, root);
+    check_width(b, ours);
+}
+
+static void describe(struct tn_builder *b)
+{
+    struct tn_str path = TN_STR("");
+    struct tn_json_doc *doc = &b->d->contract;
+    if (count_documents(b, &path) > 1) {
+        refuse_several(b, path);
+        return;
+    }
+    if (!tn_builder_document(b, path, TN_JSON_OBJECT, doc)) return;
+    if (tn_standard_check_tables(tn_json_root(doc), &b->d->findings) != TN_OK) return;
+    read_components(b, tn_json_root(doc));
+    tn_compare_with_convention(b);
+}
+
+static bool recognises(const struct tn_builder *b)
+{
+    struct tn_str first;
+    return count_documents(b, &first) > 0;
+}
+
+const struct tn_dialect tn_dialect_inference_metadata = {"inference_metadata", "1", recognises, describe};

@@ -1,0 +1,43 @@
+/*
+ * tenon_package.json: the part of a description that the inference-metadata form cannot say, as a document of our own
+ * (schema "tenon.package/1"). It stands beside inference_metadata.yaml|json and is reached from a component whose
+ * implementation is an adapter of the ABI below. Internal to src/describe.
+ *
+ * What it states is complete: every understood value of a family's table is written, so that reading it back needs no
+ * default and no other document. Weights, tokenizer.json and vocab.txt are the only files that it names.
+ */
+#ifndef TN_DESCRIBE_PACKAGE_DOCUMENT_H
+#define TN_DESCRIBE_PACKAGE_DOCUMENT_H
+
+#include "base/doctype.h"
+#include "describe/activation.h"
+#include "describe/builder.h"
+
+#define TN_PACKAGE_SCHEMA "tenon.package/1"
+#define TN_PACKAGE_FILE "tenon_package.json"
+#define TN_PACKAGE_ABI "tenon.package"
+#define TN_PACKAGE_ABI_VERSION "1"
+
+extern const struct tn_doctype tn_package_document_type;
+
+/* One member of the document's "tokenizer" object; writer, reader and digest walk the same table. */
+enum tn_tokenizer_member_kind { TN_TOKENIZER_BOOL, TN_TOKENIZER_TEXT, TN_TOKENIZER_PATH, TN_TOKENIZER_SIDE };
+
+struct tn_tokenizer_member {
+    const char *name;
+    enum tn_tokenizer_member_kind kind;
+    size_t offset; /* in struct tn_tokenizer_facts */
+};
+
+extern const struct tn_tokenizer_member tn_tokenizer_members[];
+extern const size_t tn_tokenizer_member_count;
+
+const char *tn_tokenizer_source_name(enum tn_tokenizer_source source);
+const char *tn_tokenizer_template_name(enum tn_tokenizer_template template);
+
+/* The whole document as one object. Provenance is the list of facts with their origins; it changes no answer. */
+void tn_package_document_write(struct tn_json_writer *w, const struct tn_description *d, bool provenance);
+/* Fills the description from a document that stands at the root of the package; problems become findings. */
+void tn_package_document_read(struct tn_builder *b, struct tn_json root);
+
+#endif

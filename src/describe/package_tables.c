@@ -1,0 +1,226 @@
+/*
+ * The shape of tenon_package.json. Printed by `tenon schema package`, checked before the document is read. Adding a kind
+ * of module is a row here, in package_write.c and in package_read.c; a test holds the writer against this table.
+ */
+#include "describe/package_document.h"
+
+#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+
+/* ---- scalars ----------------------------------------------------------------------------------------------------- */
+
+static const struct tn_doctype any_text = {.kind = TN_DOC_STRING};
+static const struct tn_doctype some_text = {.kind = TN_DOC_STRING, .min_length = 1};
+static const struct tn_doctype flag = {.kind = TN_DOC_BOOL};
+static const struct tn_doctype any_value = {.kind = TN_DOC_ANY};
+static const struct tn_doctype width = {.kind = TN_DOC_INT, .format = "uint64", .least = 1, .most = 1048576};
+static const struct tn_doctype position = {.kind = TN_DOC_INT, .format = "uint32", .least = 0, .most = 65535};
+static const struct tn_doctype length = {.kind = TN_DOC_INT, .format = "uint64", .least = 0, .most = 16777216};
+static const struct tn_doctype size = {.kind = TN_DOC_INT, .format = "uint64", .least = 1, .most = UINT64_MAX};
+static const struct tn_doctype epsilon = {.kind = TN_DOC_NUMBER, .format = "double", .low = 0, .high = 1};
+static const struct tn_doctype texts = {.kind = TN_DOC_LIST, .items = &any_text};
+
+static const char *const schema_values[] = {TN_PACKAGE_SCHEMA, NULL};
+static const struct tn_doctype schema = {.kind = TN_DOC_ENUM, .values = schema_values};
+static const char *const side_values[] = {"left", "right", NULL};
+static const struct tn_doctype side = {.kind = TN_DOC_ENUM, .values = side_values};
+static const char *const similarity_values[] = {"", "cosine", "dot", "euclidean", "manhattan", NULL};
+static const struct tn_doctype similarity = {.kind = TN_DOC_ENUM, .values = similarity_values};
+
+/* ---- components -------------------------------------------------------------------------------------------------- */
+
+static const struct tn_doctype config = {
+    .kind = TN_DOC_MAP,
+    .items = &any_value,
+    .note = "Every value that the family's table understands, by its normalised name.",
+};
+
+static const struct tn_docfield component_fields[] = {
+    {"name", &some_text, TN_DOC_REQUIRED, NULL, "What the recipe calls it."},
+    {"folder", &any_text, TN_DOC_REQUIRED, NULL, "Folder of its weights inside the package; empty for the root."},
+    {"model_type", &any_text, TN_DOC_REQUIRED, NULL, "The convention's word for the architecture, as found."},
+    {"architecture", &any_text, TN_DOC_REQUIRED, NULL, "The class that wrote the weights; it says which head they have."},
+    {"schema", &some_text, TN_DOC_REQUIRED, NULL, "The family's table with its version."},
+    {"variant", &some_text, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Which of the package's weight sets it takes."},
+    {"config", &config, TN_DOC_REQUIRED, NULL, NULL},
+};
+
+static const struct tn_doctype component = {
+    .kind = TN_DOC_OBJECT,
+    .name = "Component",
+    .note = "A network that a family of the runtime builds from values and tensors.",
+    .fields = component_fields,
+    .field_count = COUNT(component_fields),
+};
+static const struct tn_doctype components = {.kind = TN_DOC_LIST, .items = &component};
+
+/* ---- modules ----------------------------------------------------------------------------------------------------- */
+
+#define MODULE_FIELDS                                                                              \
+    {"index", &position, TN_DOC_REQUIRED, NULL, "Its place in the list that it was read from."},   \
+        {"path", &any_text, TN_DOC_REQUIRED, NULL, "Folder of its weights; empty for the root."},  \
+        {"on_tokens", &flag, TN_DOC_REQUIRED, NULL, "Works on the row of each token, not on the pooled row."}
+
+#define WIDTH_FIELDS                                                                               \
+    {"in_features", &width, TN_DOC_REQUIRED, NULL, "Width of the rows that come in."},             \
+        {"out_features", &width, TN_DOC_REQUIRED, NULL, "Width of the rows that go out."}
+
+static const struct tn_docfield transformer_fields[] = {
+    MODULE_FIELDS,
+    {"out_features", &width, TN_DOC_REQUIRED, NULL, "Width of a token's row."},
+};
+
+static const char *const pooling_values[] = {
+#define X(name, text) text,
+    TN_POOLING_LIST(X)
+#undef X
+    NULL,
+};
+static const struct tn_doctype pooling = {.kind = TN_DOC_ENUM, .values = pooling_values};
+static const struct tn_doctype poolings = {.kind = TN_DOC_LIST, .items = &pooling, .min_items = 1, .unique = true};
+
+static const struct tn_docfield pooling_fields[] = {
+    MODULE_FIELDS,
+    WIDTH_FIELDS,
+    {"pooling", &poolings, TN_DOC_REQUIRED, NULL, "Modes whose results are laid side by side, in this order."},
+    {"include_prompt", &flag, TN_DOC_REQUIRED, NULL, "Whether the tokens of a prompt are pooled too."},
+};
+
+static const char *const activation_values[] = {
+#define X(name, text) text,
+    TN_ACT_LIST(X)
+#undef X
+    NULL,
+};
+static const struct tn_doctype activation = {
+    .kind = TN_DOC_ENUM,
+    .name = "Activation",
+    .note = "An element-wise function without parameters of its own.",
+    .values = activation_values,
+};
+
+static const struct tn_docfield dense_fields[] = {
+    MODULE_FIELDS,
+    WIDTH_FIELDS,
+    {"bias", &flag, TN_DOC_REQUIRED, NULL, "Whether linear.bias is added."},
+    {"activation", &activation, TN_DOC_REQUIRED, NULL, NULL},
+    {"residual", &flag, TN_DOC_REQUIRED, NULL, "Whether the input is added, through residual.weight when widths differ."},
+};
+
+static const struct tn_docfield norm_fields[] = {
+    MODULE_FIELDS,
+    WIDTH_FIELDS,
+    {"eps", &epsilon, TN_DOC_REQUIRED, NULL, "Added to the variance."},
+};
+
+static const struct tn_docfield normalize_fields[] = {
+    MODULE_FIELDS,
+    WIDTH_FIELDS,
+};
+
+static const struct tn_docvariant module_kinds[] = {
+    {"transformer", "The encoder: texts to token rows.", transformer_fields, COUNT(transformer_fields)},
+    {"pooling", "Token rows to one row.", pooling_fields, COUNT(pooling_fields)},
+    {"dense", "A linear map with an activation.", dense_fields, COUNT(dense_fields)},
+    {"layer_norm", "Layer normalisation with weight and bias.", norm_fields, COUNT(norm_fields)},
+    {"normalize", "Scales a row to length one.", normalize_fields, COUNT(normalize_fields)},
+};
+
+static const struct tn_doctype module = {
+    .kind = TN_DOC_UNION,
+    .name = "Module",
+    .note = "One step of the chain behind the encoder, the encoder included.",
+    .tag = "kind",
+    .variants = module_kinds,
+    .variant_count = COUNT(module_kinds),
+};
+static const struct tn_doctype modules = {.kind = TN_DOC_LIST, .items = &module};
+
+/* ---- tokenizer --------------------------------------------------------------------------------------------------- */
+
+static const char *const source_values[] = {"file", "class", "vocab", NULL};
+static const struct tn_doctype source = {.kind = TN_DOC_ENUM, .values = source_values};
+static const char *const template_values[] = {"bert", "roberta", NULL};
+static const struct tn_doctype pair_template = {.kind = TN_DOC_ENUM, .values = template_values};
+
+static const struct tn_docfield tokenizer_fields[] = {
+    {"source", &source, TN_DOC_REQUIRED, NULL,
+     "Where the stages come from: tokenizer.json as it stands, its vocabulary with the stages of a class, or vocab.txt."},
+    {"pair_template", &pair_template, TN_DOC_REQUIRED, NULL, "How the class joins two texts."},
+    {"class", &any_text, TN_DOC_REQUIRED, NULL, "The class that the stages were taken from, for people."},
+    {"tokenizer_json", &any_text, TN_DOC_REQUIRED, NULL, "Path of tokenizer.json; empty: none."},
+    {"vocab_txt", &any_text, TN_DOC_REQUIRED, NULL, "Path of vocab.txt; empty: none."},
+    {"do_lower_case", &flag, TN_DOC_REQUIRED, NULL, NULL},
+    {"tokenize_chinese_chars", &flag, TN_DOC_REQUIRED, NULL, NULL},
+    {"lower_case_first", &flag, TN_DOC_REQUIRED, NULL, "Lowers the text before all other stages."},
+    {"type_ids", &flag, TN_DOC_REQUIRED, NULL, "Whether the network is given the type ids."},
+    {"unk_token", &any_text, TN_DOC_REQUIRED, NULL, NULL},
+    {"cls_token", &any_text, TN_DOC_REQUIRED, NULL, NULL},
+    {"sep_token", &any_text, TN_DOC_REQUIRED, NULL, NULL},
+    {"pad_token", &any_text, TN_DOC_REQUIRED, NULL, NULL},
+    {"mask_token", &any_text, TN_DOC_REQUIRED, NULL, NULL},
+    {"padding_side", &side, TN_DOC_REQUIRED, NULL, NULL},
+    {"truncation_side", &side, TN_DOC_REQUIRED, NULL, NULL},
+    {"strip_accents", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Null: follows do_lower_case."},
+    {"model_max_length", &size, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Null: none was stated."},
+};
+
+static const struct tn_doctype tokenizer = {
+    .kind = TN_DOC_OBJECT,
+    .name = "Tokenizer",
+    .note = "How texts become token ids.",
+    .fields = tokenizer_fields,
+    .field_count = COUNT(tokenizer_fields),
+};
+
+/* ---- the rest ---------------------------------------------------------------------------------------------------- */
+
+static const struct tn_doctype prompts = {
+    .kind = TN_DOC_MAP, .items = &any_text, .note = "Text that is put before the input, by role."};
+
+static const struct tn_docfield undetermined_fields[] = {
+    {"code", &some_text, TN_DOC_REQUIRED, NULL, "The refusal that stands for it."},
+    {"reason", &any_text, TN_DOC_REQUIRED, NULL, NULL},
+    {"file", &any_text, 0, NULL, NULL},
+    {"found", &any_text, 0, NULL, NULL},
+    {"expected", &any_text, 0, NULL, NULL},
+    {"remedy", &any_text, 0, NULL, NULL},
+};
+
+static const struct tn_doctype undetermined = {
+    .kind = TN_DOC_OBJECT,
+    .name = "Undetermined",
+    .note = "Something about the package that could not be found out, with the reason. It keeps the package from running.",
+    .fields = undetermined_fields,
+    .field_count = COUNT(undetermined_fields),
+};
+static const struct tn_doctype open_points = {.kind = TN_DOC_LIST, .items = &undetermined};
+
+static const struct tn_doctype provenance = {
+    .kind = TN_DOC_OBJECT,
+    .name = "Provenance",
+    .note = "Where the values came from. The only member that a reader may ignore.",
+    .items = &any_value,
+};
+
+static const struct tn_docfield fields[] = {
+    {"schema", &schema, TN_DOC_REQUIRED, NULL, "Name and version of this form."},
+    {"components", &components, TN_DOC_REQUIRED, NULL, NULL},
+    {"modules", &modules, TN_DOC_REQUIRED, NULL, NULL},
+    {"prompts", &prompts, TN_DOC_REQUIRED, NULL, NULL},
+    {"default_prompt", &any_text, TN_DOC_REQUIRED, NULL, "Role of the prompt that is used when none is named; empty: none."},
+    {"similarity", &similarity, TN_DOC_REQUIRED, NULL, "How vectors are compared; empty: not stated."},
+    {"max_seq_length", &length, TN_DOC_REQUIRED, NULL, "Longest input in tokens with the special ones; 0: not stated."},
+    {"truncate_dim", &length, TN_DOC_REQUIRED, NULL, "Width to which vectors are cut; 0: not stated."},
+    {"tokenizer", &tokenizer, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, NULL},
+    {"descriptive", &texts, TN_DOC_REQUIRED, NULL, "Fields of the original that somebody asserted to change no answer."},
+    {"undetermined", &open_points, TN_DOC_REQUIRED, NULL, NULL},
+    {"provenance", &provenance, 0, NULL, NULL},
+};
+
+const struct tn_doctype tn_package_document_type = {
+    .kind = TN_DOC_OBJECT,
+    .name = "Package",
+    .note = "What a package does beyond what the inference-metadata form can say.",
+    .fields = fields,
+    .field_count = COUNT(fields),
+};

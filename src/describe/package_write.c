@@ -1,0 +1,199 @@
+/*
+ * The description's content as JSON: members of the inspect document and of tenon_package.json alike, so that what a
+ * person sees is what the document would state. Walks the struct in its own order: equal descriptions give equal bytes.
+ */
+#include "describe/package_document.h"
+
+#define TOKENIZER_OFFSET(field) offsetof(struct tn_tokenizer_facts, field)
+
+const struct tn_tokenizer_member tn_tokenizer_members[] = {
+    {"class", TN_TOKENIZER_TEXT, TOKENIZER_OFFSET(tokenizer_class)},
+    {"tokenizer_json", TN_TOKENIZER_PATH, TOKENIZER_OFFSET(tokenizer_json)},
+    {"vocab_txt", TN_TOKENIZER_PATH, TOKENIZER_OFFSET(vocab_txt)},
+    {"do_lower_case", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(do_lower_case)},
+    {"tokenize_chinese_chars", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(tokenize_chinese_chars)},
+    {"lower_case_first", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(lower_case_first)},
+    {"type_ids", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(type_ids)},
+    {"unk_token", TN_TOKENIZER_TEXT, TOKENIZER_OFFSET(unk_token)},
+    {"cls_token", TN_TOKENIZER_TEXT, TOKENIZER_OFFSET(cls_token)},
+    {"sep_token", TN_TOKENIZER_TEXT, TOKENIZER_OFFSET(sep_token)},
+    {"pad_token", TN_TOKENIZER_TEXT, TOKENIZER_OFFSET(pad_token)},
+    {"mask_token", TN_TOKENIZER_TEXT, TOKENIZER_OFFSET(mask_token)},
+    {"padding_side", TN_TOKENIZER_SIDE, TOKENIZER_OFFSET(padding_side)},
+    {"truncation_side", TN_TOKENIZER_SIDE, TOKENIZER_OFFSET(truncation_side)},
+};
+
+const size_t tn_tokenizer_member_count = sizeof(tn_tokenizer_members) / sizeof(tn_tokenizer_members[0]);
+
+const char *tn_tokenizer_source_name(enum tn_tokenizer_source source)
+{
+    switch (source) {
+    case TN_TOKENIZER_FILE: return "file";
+    case TN_TOKENIZER_CLASS: return "class";
+    case TN_TOKENIZER_VOCAB: return "vocab";
+    }
+    return "unknown";
+}
+
+const char *tn_tokenizer_template_name(enum tn_tokenizer_template template)
+{
+    switch (template) {
+    case TN_TEMPLATE_BERT: return "bert";
+    case TN_TEMPLATE_ROBERTA: return "roberta";
+    }
+    return "unknown";
+}
+
+/* ---- components -------------------------------------------------------------------------------------------------- */
+
+static void write_value(struct tn_json_writer *w, const char *name, const struct tn_value *value)
+{
+    if (!value->present) {
+        tn_jw_member_null(w, name);
+        return;
+    }
+    switch (value->type) {
+    case TN_TYPE_BOOL: tn_jw_member_bool(w, name, value->b); break;
+    case TN_TYPE_UINT: tn_jw_member_u64(w, name, value->u); break;
+    case TN_TYPE_NUMBER: tn_jw_member_f64(w, name, value->f); break;
+    case TN_TYPE_STRING: tn_jw_member_str(w, name, value->s); break;
+    case TN_TYPE_ANY: tn_jw_member_null(w, name); break;
+    }
+}
+
+static void write_component(struct tn_json_writer *w, const struct tn_component *c)
+{
+    tn_jw_begin_object(w);
+    tn_jw_member_str(w, "name", c->name);
+    tn_jw_member_str(w, "folder", c->folder);
+    tn_jw_member_str(w, "model_type", c->model_type);
+    tn_jw_member_str(w, "architecture", c->architecture);
+    tn_jw_member_cstr(w, "schema", c->schema->id);
+    if (c->variant) tn_jw_member_str(w, "variant", c->variant->id);
+    else tn_jw_member_null(w, "variant");
+    tn_jw_key(w, "config");
+    tn_jw_begin_object(w);
+    for (size_t i = 0; i < c->schema->field_count; i++)
+        if (tn_schema_states(c->schema, i)) write_value(w, c->schema->fields[i].name, &c->values[i]);
+    tn_jw_end_object(w);
+    tn_jw_end_object(w);
+}
+
+/* ---- modules ----------------------------------------------------------------------------------------------------- */
+
+static void write_pooling(struct tn_json_writer *w, const struct tn_module *m)
+{
+    tn_jw_key(w, "pooling");
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < m->pooling_count; i++) tn_jw_cstr(w, tn_pooling_name(m->pooling[i]));
+    tn_jw_end_array(w);
+    tn_jw_member_bool(w, "include_prompt", m->include_prompt);
+}
+
+static void write_module(struct tn_json_writer *w, const struct tn_module *m)
+{
+    tn_jw_begin_object(w);
+    tn_jw_member_u64(w, "index", m->index);
+    tn_jw_member_cstr(w, "kind", tn_module_kind_name(m->kind));
+    tn_jw_member_str(w, "path", m->path);
+    tn_jw_member_bool(w, "on_tokens", m->on_tokens);
+    if (m->in_features) tn_jw_member_u64(w, "in_features", m->in_features);
+    if (m->out_features) tn_jw_member_u64(w, "out_features", m->out_features);
+    if (m->kind == TN_MODULE_POOLING) write_pooling(w, m);
+    if (m->kind == TN_MODULE_DENSE) {
+        tn_jw_member_bool(w, "bias", m->bias);
+        tn_jw_member_str(w, "activation", m->activation);
+        tn_jw_member_bool(w, "residual", m->residual);
+    }
+    if (m->kind == TN_MODULE_LAYER_NORM) tn_jw_member_f64(w, "eps", m->eps);
+    tn_jw_end_object(w);
+}
+
+/* ---- tokenizer --------------------------------------------------------------------------------------------------- */
+
+static void write_tokenizer(struct tn_json_writer *w, const struct tn_tokenizer_facts *t)
+{
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "source", tn_tokenizer_source_name(t->source));
+    tn_jw_member_cstr(w, "pair_template", tn_tokenizer_template_name(t->pair_template));
+    for (size_t i = 0; i < tn_tokenizer_member_count; i++) {
+        const struct tn_tokenizer_member *m = &tn_tokenizer_members[i];
+        const void *field = (const char *)t + m->offset;
+        if (m->kind == TN_TOKENIZER_BOOL) tn_jw_member_bool(w, m->name, *(const bool *)field);
+        else tn_jw_member_str(w, m->name, *(const struct tn_str *)field);
+    }
+    if (t->strip_accents_set) tn_jw_member_bool(w, "strip_accents", t->strip_accents);
+    else tn_jw_member_null(w, "strip_accents");
+    if (t->model_max_length_set) tn_jw_member_u64(w, "model_max_length", t->model_max_length);
+    else tn_jw_member_null(w, "model_max_length");
+    tn_jw_end_object(w);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+void tn_description_write_content(struct tn_json_writer *w, const struct tn_description *d)
+{
+    tn_jw_key(w, "components");
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < d->component_count; i++) write_component(w, &d->components[i]);
+    tn_jw_end_array(w);
+    tn_jw_key(w, "modules");
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < d->module_count; i++) write_module(w, &d->modules[i]);
+    tn_jw_end_array(w);
+    tn_jw_key(w, "prompts");
+    tn_jw_begin_object(w);
+    for (uint32_t i = 0; i < d->prompt_count; i++) {
+        tn_jw_key_str(w, d->prompts[i].name);
+        tn_jw_str(w, d->prompts[i].text);
+    }
+    tn_jw_end_object(w);
+    tn_jw_member_str(w, "default_prompt", d->default_prompt);
+    tn_jw_member_str(w, "similarity", d->similarity);
+    tn_jw_member_u64(w, "max_seq_length", d->max_seq_length);
+    tn_jw_member_u64(w, "truncate_dim", d->truncate_dim);
+    tn_jw_key(w, "tokenizer");
+    if (d->tokenizer.present) write_tokenizer(w, &d->tokenizer);
+    else tn_jw_null(w);
+    tn_jw_key(w, "descriptive");
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < d->descriptive_count; i++) tn_jw_str(w, d->descriptive[i]);
+    tn_jw_end_array(w);
+}
+
+/* What the package leaves open, with the reason: reading the document back gives the same refusals. */
+static void write_undetermined(struct tn_json_writer *w, const struct tn_description *d)
+{
+    tn_jw_key(w, "undetermined");
+    tn_jw_begin_array(w);
+    for (size_t i = 0; i < d->findings.count; i++) {
+        const struct tn_finding *f = &d->findings.items[i];
+        if (f->severity != TN_BLOCKER) continue;
+        tn_jw_begin_object(w);
+        tn_jw_member_cstr(w, "code", tn_status_name(f->code));
+        tn_jw_member_cstr(w, "reason", f->message);
+        tn_jw_member_cstr(w, "file", f->file);
+        tn_jw_member_cstr(w, "found", f->found);
+        tn_jw_member_cstr(w, "expected", f->expected);
+        tn_jw_member_cstr(w, "remedy", f->remedy);
+        tn_jw_end_object(w);
+    }
+    tn_jw_end_array(w);
+}
+
+void tn_package_document_write(struct tn_json_writer *w, const struct tn_description *d, bool provenance)
+{
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "schema", TN_PACKAGE_SCHEMA);
+    tn_description_write_content(w, d);
+    write_undetermined(w, d);
+    if (provenance) {
+        tn_jw_key(w, "provenance");
+        tn_jw_begin_object(w);
+        tn_jw_member_str(w, "dialect", d->dialect);
+        tn_jw_member_str(w, "dialect_version", d->dialect_version);
+        tn_description_write_facts(w, d);
+        tn_jw_end_object(w);
+    }
+    tn_jw_end_object(w);
+}

@@ -1,0 +1,50 @@
+/* The description as its two documents. */
+#include "describe/serial.h"
+
+#include "base/yaml_write.h"
+#include "describe/package_document.h"
+#include "describe/standard/write.h"
+
+static enum tn_status failed(enum tn_status status, struct tn_error *err)
+{
+    if (status == TN_INSUFFICIENT_MEMORY) return tn_error_memory(err, TN_PHASE_DESCRIBE, "writing the description");
+    if (status) tn_error_set(err, status, TN_PHASE_DESCRIBE, "the description does not fit a document");
+    return status;
+}
+
+static void write_metadata(const struct tn_description *d, struct tn_buf *out)
+{
+    struct tn_json_writer w;
+    tn_jw_init(&w, out, true);
+    if (tn_json_present(tn_json_root(&d->contract))) tn_jw_json(&w, tn_json_root(&d->contract));
+    else tn_standard_document_write(&w, d);
+}
+
+/* YAML is made from the parsed JSON, so that both forms say the same by construction. */
+static enum tn_status to_yaml(const struct tn_description *d, struct tn_buf *json, struct tn_buf *out, struct tn_error *err)
+{
+    struct tn_json_doc doc;
+    enum tn_status status =
+        tn_json_parse(&doc, json->alloc, &d->inv->ctx->limits, TN_STR("inference_metadata.json"), tn_buf_str(json), err);
+    if (status) return status;
+    status = failed(tn_yaml_write(tn_json_root(&doc), out), err);
+    tn_json_release(&doc);
+    return status;
+}
+
+enum tn_status tn_description_documents(const struct tn_description *d, const struct tn_serial_options *options,
+                                        struct tn_buf *metadata, struct tn_buf *package, struct tn_error *err)
+{
+    struct tn_json_writer w;
+    struct tn_buf json;
+    tn_jw_init(&w, package, true);
+    tn_package_document_write(&w, d, options->provenance);
+    enum tn_status status = failed(tn_buf_status(package), err);
+    if (status) return status;
+    tn_buf_init(&json, metadata->alloc, metadata->max);
+    write_metadata(d, options->yaml ? &json : metadata);
+    status = failed(tn_buf_status(options->yaml ? &json : metadata), err);
+    if (!status && options->yaml) status = to_yaml(d, &json, metadata, err);
+    tn_buf_release(&json);
+    return status;
+}

@@ -1,0 +1,23 @@
+/*
+ * The two documents of a description: inference_metadata.yaml|json and tenon_package.json. Together they say what the
+ * package does, so that it runs from them with config.json and its like removed.
+ */
+#ifndef TN_DESCRIBE_SERIAL_H
+#define TN_DESCRIBE_SERIAL_H
+
+#include "base/buf.h"
+#include "describe/describe.h"
+
+struct tn_serial_options {
+    bool yaml;       /* inference_metadata as YAML, else JSON; the other document is always JSON */
+    bool provenance; /* tenon_package.json with the origin of each value */
+};
+
+/*
+ * Appends the texts. A package that states its contract itself gets that contract, in the form that was asked for. What
+ * could not be found out stands in tenon_package.json under /undetermined. Fails without memory or when a buffer is full.
+ */
+enum tn_status tn_description_documents(const struct tn_description *d, const struct tn_serial_options *options,
+                                        struct tn_buf *metadata, struct tn_buf *package, struct tn_error *err);
+
+#endif

@@ -1,0 +1,122 @@
+/* Which checks a document gets; the checks themselves stand in package_tables.c and standard/. */
+#include "describe/validate.h"
+
+#include "base/yaml.h"
+#include "describe/package_document.h"
+#include "describe/standard/tables.h"
+
+const char *tn_document_kind_name(enum tn_document_kind kind)
+{
+    switch (kind) {
+    case TN_DOCUMENT_METADATA: return "inference_metadata";
+    case TN_DOCUMENT_PACKAGE: return "tenon_package";
+    case TN_DOCUMENT_HINTS: return "execution_hints";
+    }
+    return "unknown";
+}
+
+void tn_validation_release(struct tn_validation *v)
+{
+    tn_findings_release(&v->findings);
+}
+
+static void begin(struct tn_validation *v, const struct tn_context *ctx)
+{
+    *v = (struct tn_validation){0};
+    tn_findings_init(&v->findings, ctx->alloc, ctx->limits.findings);
+}
+
+/* Findings that were lost for want of memory, and not because the list is full. */
+static enum tn_status finish(struct tn_validation *v, enum tn_status status, struct tn_error *err)
+{
+    bool lost = v->findings.dropped > 0 && v->findings.count < v->findings.max;
+    if (lost || status == TN_INSUFFICIENT_MEMORY) {
+        tn_validation_release(v);
+        return tn_error_memory(err, TN_PHASE_DESCRIBE, "validating a document");
+    }
+    return TN_OK;
+}
+
+static enum tn_document_kind kind_of(struct tn_str name, struct tn_json root)
+{
+    if (tn_json_present(tn_json_get(root, "schema"))) return TN_DOCUMENT_PACKAGE;
+    bool hints = tn_json_present(tn_json_get(root, "placement")) || tn_json_present(tn_json_get(root, "memory")) ||
+                 tn_json_present(tn_json_get(root, "scheduling"));
+    return hints || tn_str_ends(name, "execution_hints.json") ? TN_DOCUMENT_HINTS : TN_DOCUMENT_METADATA;
+}
+
+static enum tn_status check_metadata(struct tn_json root, struct tn_validation *v)
+{
+    return tn_standard_check_tables(root, &v->findings);
+}
+
+static enum tn_status check(struct tn_json root, struct tn_validation *v)
+{
+    switch (v->kind) {
+    case TN_DOCUMENT_METADATA: return check_metadata(root, v);
+    case TN_DOCUMENT_PACKAGE:
+        return tn_doctype_check(root, &tn_package_document_type, TN_PHASE_DESCRIBE, &v->findings);
+    case TN_DOCUMENT_HINTS: return tn_execution_hints_check_tables(root, &v->findings);
+    }
+    return TN_OK;
+}
+
+/* A text that does not parse is the one fault of the document. */
+static enum tn_status unreadable(struct tn_validation *v, enum tn_status status, const struct tn_error *problem)
+{
+    if (status == TN_INSUFFICIENT_MEMORY) return status;
+    struct tn_finding *f = tn_findings_add(&v->findings, TN_BLOCKER, status, TN_PHASE_DESCRIBE, "%s", problem->primary.message);
+    if (!f) return TN_INSUFFICIENT_MEMORY;
+    *f = problem->primary;
+    f->severity = TN_BLOCKER;
+    f->phase = TN_PHASE_DESCRIBE;
+    return TN_OK;
+}
+
+enum tn_status tn_validate_text(const struct tn_context *ctx, struct tn_str name, struct tn_str text,
+                                struct tn_validation *out, struct tn_error *err)
+{
+    struct tn_json_doc doc;
+    begin(out, ctx);
+    struct tn_error *problem = tn_calloc(ctx->alloc, 1, sizeof(*problem));
+    if (!problem) return finish(out, TN_INSUFFICIENT_MEMORY, err);
+    enum tn_status status = tn_yaml_named(name)
+                                ? tn_yaml_parse(&doc, ctx->alloc, &ctx->limits, name, text, problem)
+                                : tn_json_parse(&doc, ctx->alloc, &ctx->limits, name, text, problem);
+    if (status) {
+        status = unreadable(out, status, problem);
+    } else {
+        out->kind = kind_of(name, tn_json_root(&doc));
+        status = check(tn_json_root(&doc), out);
+        tn_json_release(&doc);
+    }
+    tn_free(ctx->alloc, problem);
+    return finish(out, status, err);
+}
+
+/* Whether a finding of the description says that the contract is wrong, and not that this build cannot run it. */
+static bool concerns_contract(const struct tn_finding *f)
+{
+    return f->code != TN_PROVIDER_UNAVAILABLE && f->code != TN_MISSING_CAPABILITY;
+}
+
+enum tn_status tn_validate_package(const struct tn_description *d, struct tn_validation *out, struct tn_error *err)
+{
+    const struct tn_context *ctx = d->inv->ctx;
+    begin(out, ctx);
+    if (!tn_json_present(tn_json_root(&d->contract)) && d->findings.blockers == 0) {
+        struct tn_finding *f = tn_error_set(err, TN_METADATA_INVALID, TN_PHASE_DESCRIBE, "the package states no contract");
+        tn_found(f, "a package of the convention %.*s", TN_FMT_ARG(d->dialect));
+        tn_expected(f, "inference_metadata.yaml or inference_metadata.json at its root");
+        tn_remedy(f, "`tenon describe` writes one");
+        tn_validation_release(out);
+        return TN_METADATA_INVALID;
+    }
+    for (size_t i = 0; i < d->findings.count; i++) {
+        if (!concerns_contract(&d->findings.items[i])) continue;
+        struct tn_finding *f = tn_findings_add(&out->findings, d->findings.items[i].severity, d->findings.items[i].code,
+                                               TN_PHASE_DESCRIBE, "%s", d->findings.items[i].message);
+        if (f) *f = d->findings.items[i];
+    }
+    return finish(out, TN_OK, err);
+}
