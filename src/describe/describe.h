@@ -116,6 +116,15 @@ struct tn_tokenizer_facts {
     uint64_t truncation_max_length;
 };
 
+/* Something that the package's own documents state and this description does not: what the caller accepted to lose. */
+enum tn_loss_kind { TN_LOSS_DROPPED, TN_LOSS_UNKNOWN };
+
+struct tn_loss {
+    enum tn_loss_kind kind;
+    struct tn_str file, pointer;
+    struct tn_str reason;
+};
+
 struct tn_description {
     const struct tn_inventory *inv;
     struct tn_arena arena;
@@ -146,12 +155,15 @@ struct tn_description {
     struct tn_findings findings; /* all problems of the description; blockers mean it must not run */
     struct tn_str *descriptive;  /* pointers that the caller asserted and that were used */
     uint32_t descriptive_count;
+    struct tn_loss *losses; /* in the order of the documents; only where options.accept_loss */
+    uint32_t loss_count;
 };
 
 struct tn_describe_options {
     const char *variant; /* NULL: the only one */
     const char *const *descriptive;
     size_t descriptive_count;
+    bool accept_loss; /* of fields that an import cannot carry; without it each of them refuses the package */
     const struct tn_schema *const *schemas; /* of the registered families */
     size_t schema_count;
 };
@@ -176,6 +188,8 @@ void tn_description_write(struct tn_json_writer *w, const struct tn_description 
 /* Of these, what the package does (no dialect, no facts), and the member "facts" alone. */
 void tn_description_write_content(struct tn_json_writer *w, const struct tn_description *d);
 void tn_description_write_facts(struct tn_json_writer *w, const struct tn_description *d);
+/* The member "losses": [{"file", "pointer", "class", "reason"}], "class" being "dropped" or "unknown". */
+void tn_description_write_losses(struct tn_json_writer *w, const struct tn_description *d);
 /* Feeds what changes answers (no dialect, no origins, no descriptive facts) into a fingerprint. */
 void tn_description_fingerprint(const struct tn_description *d, struct tn_sha256 *h);
 /* The tokenizer's part of it; the digests of tokenizer.json and vocab.txt go in beside. */
