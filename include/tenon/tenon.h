@@ -194,6 +194,14 @@ TN_API tn_status tn_tasks(tn_runtime *runtime, tn_document **out, tn_error *err)
 /* The capabilities that packages may require, and which of them this build offers. */
 TN_API tn_status tn_capabilities(tn_runtime *runtime, tn_document **out, tn_error *err);
 
+/* The documents that have a JSON Schema: {"schemas": [{name, id, what}]}. */
+TN_API tn_status tn_schemas(tn_runtime *runtime, tn_document **out, tn_error *err);
+/*
+ * The JSON Schema (draft 2020-12) of one of them: "description", "package", "hints", "plan", "record" or "error". The same
+ * build prints the same bytes. TN_INVALID_REQUEST with all names when there is no such document.
+ */
+TN_API tn_status tn_schema(tn_runtime *runtime, const char *name, tn_document **out, tn_error *err);
+
 /* A request to stop that several calls may share. Request may come from any thread or a signal handler. */
 TN_API tn_status tn_cancel_token_new(tn_runtime *runtime, tn_cancel_token **out, tn_error *err);
 TN_API void tn_cancel_token_request(tn_cancel_token *token);
