@@ -1,0 +1,219 @@
+/*
+ * The order of the semantic check, and what its parts share: findings, names, lookups. Knows no rule of its own except
+ * that there is one graph ABI.
+ */
+#include "describe/standard/check_internal.h"
+
+#include <string.h>
+
+/* ---- findings --------------------------------------------------------------------------------------------------- */
+
+static struct tn_finding *begin(struct tn_std_check *c, const char *format, va_list args)
+{
+    struct tn_finding *f = tn_findings_add(c->findings, TN_BLOCKER, TN_METADATA_INVALID, TN_PHASE_DESCRIBE, "%s", "");
+    if (f) tn_finding_begin(f, TN_BLOCKER, TN_METADATA_INVALID, TN_PHASE_DESCRIBE, format, args);
+    return f;
+}
+
+struct tn_finding *tn_std_say(struct tn_std_check *c, struct tn_json v, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    struct tn_finding *f = begin(c, format, args);
+    va_end(args);
+    tn_at_json(f, v);
+    return f;
+}
+
+struct tn_finding *tn_std_say_member(struct tn_std_check *c, struct tn_json object, const char *key,
+                                     const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    struct tn_finding *f = begin(c, format, args);
+    va_end(args);
+    tn_at_json_member(f, object, key);
+    return f;
+}
+
+struct tn_finding *tn_std_say_unknown(struct tn_std_check *c, const struct tn_std_ref *ref, const char *what)
+{
+    struct tn_finding *f = tn_std_say(c, ref->at, "there is no %s of this name", what);
+    tn_found(f, "\"%.*s\"", TN_FMT_ARG(ref->name));
+    tn_expected(f, "the name of a declared %s", what);
+    return f;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+static size_t hash(struct tn_str key)
+{
+    uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (size_t i = 0; i < key.n; i++) h = (h ^ (unsigned char)key.s[i]) * UINT64_C(1099511628211);
+    return (size_t)(h ^ (h >> 29));
+}
+
+bool tn_std_names_init(struct tn_std_names *names, struct tn_arena *arena, size_t most)
+{
+    size_t cap = 8;
+    while (cap < most * 2) cap *= 2;
+    names->slots = tn_arena_array(arena, cap, sizeof(*names->slots));
+    names->mask = cap - 1;
+    return names->slots != NULL;
+}
+
+/* The key's slot, or the free one where it would stand. */
+static struct tn_std_name_slot *slot_of(const struct tn_std_names *names, struct tn_str key)
+{
+    size_t i = hash(key) & names->mask;
+    while (names->slots[i].key.s && !tn_str_eq(names->slots[i].key, key)) i = (i + 1) & names->mask;
+    return &names->slots[i];
+}
+
+uint32_t tn_std_names_put(struct tn_std_names *names, struct tn_str key, uint32_t value)
+{
+    struct tn_std_name_slot *slot = slot_of(names, key);
+    if (slot->key.s) return slot->value;
+    slot->key = key.s ? key : TN_STR("");
+    slot->value = value;
+    return TN_STD_NO_NAME;
+}
+
+uint32_t tn_std_names_get(const struct tn_std_names *names, struct tn_str key)
+{
+    if (!names->slots) return TN_STD_NO_NAME;
+    const struct tn_std_name_slot *slot = slot_of(names, key);
+    return slot->key.s ? slot->value : TN_STD_NO_NAME;
+}
+
+/* ---- lookups ---------------------------------------------------------------------------------------------------- */
+
+#define LOOK_UP(names, items, name)                                                                \
+    do {                                                                                           \
+        uint32_t index_ = tn_std_names_get(&(names), name);                                        \
+        return index_ == TN_STD_NO_NAME ? NULL : &(items)[index_];                                 \
+    } while (0)
+
+const struct tn_std_component *tn_std_component(const struct tn_std_check *c, struct tn_str name)
+{
+    LOOK_UP(c->component_names, c->flow->components, name);
+}
+
+const struct tn_std_cell *tn_std_cell(const struct tn_std_check *c, struct tn_str name)
+{
+    LOOK_UP(c->cell_names, c->flow->cells, name);
+}
+
+const struct tn_std_output *tn_std_output(const struct tn_std_check *c, struct tn_str name)
+{
+    LOOK_UP(c->output_names, c->flow->outputs, name);
+}
+
+const struct tn_std_group *tn_std_group(const struct tn_std_check *c, struct tn_str name)
+{
+    LOOK_UP(c->group_names, c->flow->serving.groups, name);
+}
+
+struct tn_std_value *tn_std_value(const struct tn_std_check *c, struct tn_str name)
+{
+    LOOK_UP(c->value_names, c->values, name);
+}
+
+#define WANT(find, what)                                                                           \
+    do {                                                                                           \
+        if (!tn_json_present(ref->at)) return NULL;                                                \
+        if (!find(c, ref->name)) tn_std_say_unknown(c, ref, what);                                 \
+        return find(c, ref->name);                                                                 \
+    } while (0)
+
+const struct tn_std_component *tn_std_want_component(struct tn_std_check *c, const struct tn_std_ref *ref)
+{
+    WANT(tn_std_component, "component");
+}
+
+const struct tn_std_cell *tn_std_want_cell(struct tn_std_check *c, const struct tn_std_ref *ref)
+{
+    WANT(tn_std_cell, "state cell");
+}
+
+const struct tn_std_group *tn_std_want_group(struct tn_std_check *c, const struct tn_std_ref *ref)
+{
+    WANT(tn_std_group, "state group");
+}
+
+struct tn_std_value *tn_std_want_value(struct tn_std_check *c, const struct tn_std_ref *ref)
+{
+    WANT(tn_std_value, "value");
+}
+
+bool tn_std_may_have_port(const struct tn_std_ports *ports, struct tn_str name)
+{
+    return ports->count == 0 || tn_standard_port(ports, name);
+}
+
+/* ---- the run ---------------------------------------------------------------------------------------------------- */
+
+#define INDEX(names, items, count)                                                                 \
+    do {                                                                                           \
+        if (!tn_std_names_init(&(names), &c->arena, count)) return false;                          \
+        for (size_t i = 0; i < (count); i++) tn_std_names_put(&(names), (items)[i].name, (uint32_t)i); \
+    } while (0)
+
+static bool prepare(struct tn_std_check *c)
+{
+    const struct tn_std_workflow *f = c->flow;
+    INDEX(c->component_names, f->components, f->component_count);
+    INDEX(c->cell_names, f->cells, f->cell_count);
+    INDEX(c->output_names, f->outputs, f->output_count);
+    INDEX(c->group_names, f->serving.groups, f->serving.group_count);
+    c->present = tn_arena_array(&c->arena, f->input_count, sizeof(*c->present));
+    c->row_wise = tn_arena_array(&c->arena, f->output_count, sizeof(*c->row_wise));
+    c->carried = tn_arena_array(&c->arena, f->cell_count, sizeof(*c->carried));
+    c->told = tn_arena_array(&c->arena, f->cell_count, sizeof(*c->told));
+    c->invoked = tn_arena_array(&c->arena, f->component_count, sizeof(*c->invoked));
+    return (c->present || !f->input_count) && (c->row_wise || !f->output_count) &&
+           ((c->carried && c->told) || !f->cell_count) && (c->invoked || !f->component_count);
+}
+
+/* The workflow is the only serialised graph ABI. */
+static void check_one_abi(struct tn_std_check *c)
+{
+    if (!tn_json_present(c->doc->model.io) || !tn_json_present(c->doc->pipeline)) return;
+    struct tn_finding *f = tn_std_say(c, c->doc->model.io, "model.io stands beside a workflow, which already says what "
+                                                           "the graph's ports are: two answers to one question");
+    tn_expected(f, "roles in components.<name>.ports.roles, state ports in the owning state group");
+    tn_remedy(f, "remove model.io");
+}
+
+static void check_workflow(struct tn_std_check *c)
+{
+    tn_std_check_values(c);
+    if (c->memory_gone) return;
+    tn_std_check_inputs(c);
+    tn_std_check_steps(c);
+    tn_std_check_cells(c);
+    tn_std_check_groups(c);
+    tn_std_check_components(c);
+    tn_std_check_layouts(c);
+    tn_std_check_capabilities(c);
+}
+
+enum tn_status tn_standard_check(const struct tn_standard *doc, struct tn_findings *findings, struct tn_error *err)
+{
+    struct tn_std_check c = {.doc = doc, .flow = &doc->workflow, .findings = findings};
+    tn_arena_init(&c.arena, doc->arena.alloc);
+    c.memory_gone = !prepare(&c);
+    if (!c.memory_gone && tn_json_present(doc->workflow.at)) check_workflow(&c);
+    if (!c.memory_gone) {
+        check_one_abi(&c);
+        tn_std_check_adapters(&c);
+        tn_std_check_speculative(&c);
+        tn_std_check_programs(&c);
+        tn_std_check_profiles(&c);
+        tn_std_check_generation(&c);
+        tn_std_check_facts(&c);
+        tn_std_check_paths(&c);
+    }
+    tn_arena_release(&c.arena);
+    return c.memory_gone ? tn_error_memory(err, TN_PHASE_DESCRIBE, "checking the metadata document") : TN_OK;
+}

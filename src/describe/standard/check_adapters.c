@@ -1,0 +1,151 @@
+/*
+ * Parameter adapters: the manifest of what may be adapted, the artifacts that bind to it, and the inputs through which
+ * a request selects. Selection never names rows or slots; its tensors have a row per request and move with it.
+ */
+#include "describe/standard/check_internal.h"
+
+/* ---- the manifest ----------------------------------------------------------------------------------------------- */
+
+static const struct tn_std_target *find_target(const struct tn_std_adapters *a, struct tn_str id)
+{
+    for (size_t i = 0; i < a->target_count; i++)
+        if (tn_str_eq(a->targets[i].id.name, id)) return &a->targets[i];
+    return NULL;
+}
+
+static void want_positive(struct tn_std_check *c, const struct tn_std_count *count, const char *what)
+{
+    if (!count->present || count->value > 0) return;
+    struct tn_finding *f = tn_std_say(c, count->at, "%s cannot be 0", what);
+    tn_expected(f, "1 or more");
+}
+
+static void check_slice(struct tn_std_check *c, const struct tn_std_target *t)
+{
+    uint64_t all = t->output_features.value, offset = t->slice_offset.value, width = t->slice_width.value;
+    if (!tn_json_present(t->slice_at) || !t->output_features.present) return;
+    want_positive(c, &t->slice_width, "the width of a slice");
+    if (offset <= all && width <= all - offset) return;
+    struct tn_finding *f = tn_std_say(c, t->slice_at, "the slice lies outside the projection's output");
+    tn_found(f, "offset %llu and width %llu of %llu", (unsigned long long)offset, (unsigned long long)width, (unsigned long long)all);
+    tn_expected(f, "offset + width within output_features");
+}
+
+static void check_target(struct tn_std_check *c, const struct tn_std_adapters *a, const struct tn_std_target *t)
+{
+    if (tn_json_present(t->id.at) && find_target(a, t->id.name) != t) {
+        struct tn_finding *f = tn_std_say(c, t->id.at, "two targets have this id");
+        tn_found(f, "\"%.*s\"", TN_FMT_ARG(t->id.name));
+        tn_expected(f, "an id of its own for each target");
+    }
+    /* A package without a workflow has one graph, called "model". */
+    if (tn_json_present(c->flow->at)) tn_std_want_component(c, &t->component);
+    else if (tn_json_present(t->component.at) && !tn_str_is(t->component.name, "model"))
+        tn_std_say_unknown(c, &t->component, "component");
+    want_positive(c, &t->input_features, "a projection's width");
+    want_positive(c, &t->output_features, "a projection's width");
+    want_positive(c, &t->rank, "a rank");
+    check_slice(c, t);
+}
+
+/* ---- artifacts -------------------------------------------------------------------------------------------------- */
+
+static void check_binding(struct tn_std_check *c, const struct tn_std_adapters *a, const struct tn_std_adapter *artifact, size_t i)
+{
+    const struct tn_std_adapter_binding *b = &artifact->bindings[i];
+    const struct tn_std_target *target = find_target(a, b->target.name);
+    struct tn_finding *f;
+    if (!tn_json_present(b->target.at)) return;
+    if (!target) {
+        tn_std_say_unknown(c, &b->target, "adapter target");
+        return;
+    }
+    for (size_t k = 0; k < i; k++) {
+        if (!tn_str_eq(artifact->bindings[k].target.name, b->target.name)) continue;
+        f = tn_std_say(c, b->target.at, "the artifact binds this target twice");
+        tn_found(f, "\"%.*s\"", TN_FMT_ARG(b->target.name));
+        tn_expected(f, "one pair of factors for each target");
+        break;
+    }
+    want_positive(c, &b->rank, "a rank");
+    uint64_t rank = b->rank.present ? b->rank.value : artifact->rank.value;
+    if (!target->rank.present || rank == 0 || rank == target->rank.value) return;
+    f = tn_std_say(c, b->rank.present ? b->rank.at : artifact->rank.at, "the rank is not the one that the target \"%.*s\" demands",
+                   TN_FMT_ARG(target->id.name));
+    tn_found(f, "%llu", (unsigned long long)rank);
+    tn_expected(f, "%llu", (unsigned long long)target->rank.value);
+}
+
+static void check_artifact(struct tn_std_check *c, const struct tn_std_adapters *a, size_t i)
+{
+    const struct tn_std_adapter *artifact = &a->artifacts[i];
+    struct tn_finding *f;
+    for (size_t k = 0; k < i && artifact->index.present; k++) {
+        if (!a->artifacts[k].index.present || a->artifacts[k].index.value != artifact->index.value) continue;
+        f = tn_std_say(c, artifact->index.at, "two adapters have this index, by which a request selects");
+        tn_found(f, "%llu", (unsigned long long)artifact->index.value);
+        tn_expected(f, "an index of its own for each adapter");
+        break;
+    }
+    want_positive(c, &artifact->rank, "a rank");
+    for (size_t k = 0; k < artifact->binding_count; k++) check_binding(c, a, artifact, k);
+    for (size_t k = 0; k < artifact->weight_count; k++) {
+        const struct tn_std_adapter_weight *w = &artifact->weights[k];
+        if (!tn_str_is(w->format.name, "hf_peft") || tn_json_present(w->config_location.at)) continue;
+        f = tn_std_say_member(c, w->at, "config_location", "weights in the PEFT form are read with their adapter_config.json");
+        tn_expected(f, "its location");
+    }
+    if (artifact->weight_count > 0) return;
+    f = tn_std_say_member(c, artifact->at, "weights", "the adapter names no weights");
+    tn_expected(f, "at least one source");
+}
+
+/* ---- selection -------------------------------------------------------------------------------------------------- */
+
+static void check_selection(struct tn_std_check *c, const struct tn_std_adapters *a, const struct tn_std_ref *ref,
+                            enum tn_std_dtype dtype, uint64_t rank, const char *role)
+{
+    const struct tn_std_input *in = tn_standard_input(c->doc, ref->name);
+    char text[TN_STD_TYPE_TEXT];
+    struct tn_finding *f;
+    if (!tn_json_present(ref->at) || !tn_json_present(c->flow->at)) return;
+    if (!in) {
+        tn_std_say_unknown(c, ref, "workflow input");
+        return;
+    }
+    struct tn_std_type type = tn_std_type_of(&in->contract);
+    if (!type.known) return;
+    if (type.dtype != dtype || (type.has_rank && type.rank != rank)) {
+        f = tn_std_say(c, ref->at, "the input cannot carry %s", role);
+        tn_found(f, "%s", tn_std_type_text(&type, text));
+        tn_expected(f, "%s of rank %llu", tn_std_dtype_name(dtype), (unsigned long long)rank);
+        return;
+    }
+    if (in->contract.layout.kind != TN_STD_REQUEST_ALIGNED || in->contract.layout.axis != 0) {
+        f = tn_std_say(c, ref->at, "the input has no row per request on axis 0, so a selection could reach another row");
+        tn_expected(f, "batch_layout request_aligned, axis 0");
+    }
+    if (in->runtime_role && tn_json_present(in->role.at) && !tn_str_is(in->role.name, role)) {
+        f = tn_std_say(c, ref->at, "the input has another role");
+        tn_found(f, "\"%.*s\"", TN_FMT_ARG(in->role.name));
+        tn_expected(f, "\"%s\"", role);
+    }
+    if (rank != 2 || !type.has_shape || !type.dims[1].fixed || !a->max_adapters.present) return;
+    if (type.dims[1].extent >= 0 && (uint64_t)type.dims[1].extent == a->max_adapters.value) return;
+    f = tn_std_say(c, ref->at, "the input's second extent is not the number of adapters per row");
+    tn_found(f, "%lld", (long long)type.dims[1].extent);
+    tn_expected(f, "%llu, as max_adapters says", (unsigned long long)a->max_adapters.value);
+}
+
+void tn_std_check_adapters(struct tn_std_check *c)
+{
+    const struct tn_std_adapters *a = &c->doc->adapters;
+    if (!tn_json_present(a->at)) return;
+    for (size_t i = 0; i < a->target_count; i++) check_target(c, a, &a->targets[i]);
+    for (size_t i = 0; i < a->artifact_count; i++) check_artifact(c, a, i);
+    want_positive(c, &a->max_adapters, "the number of adapters per row");
+    check_selection(c, a, &a->segments, TN_STD_I64, 2, "adapter_segments");
+    check_selection(c, a, &a->counts, TN_STD_I64, 1, "adapter_counts");
+    check_selection(c, a, &a->scales, TN_STD_F32, 2, "adapter_scales");
+    check_selection(c, a, &a->active, TN_STD_BOOL, 1, "adapter_active");
+}

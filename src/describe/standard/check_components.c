@@ -1,0 +1,145 @@
+/*
+ * Components: what an adapter's ABI is pinned to, which ports a contract and the roles name, which effects exist, and
+ * that whoever holds state per request says where its rows lie.
+ */
+#include "describe/standard/check_internal.h"
+
+/* ---- adapter ABIs ----------------------------------------------------------------------------------------------- */
+
+static void check_abi(struct tn_std_check *c, const struct tn_std_component *component)
+{
+    const struct tn_std_bindings *pins = &c->flow->adapter_abis;
+    if (component->implementation != TN_STD_ADAPTER || !tn_json_present(component->abi.at)) return;
+    for (size_t i = 0; i < pins->count; i++) {
+        if (!tn_str_eq(pins->items[i].key, component->abi.name)) continue;
+        if (tn_str_eq(pins->items[i].value, component->version.name)) return;
+        struct tn_finding *f = tn_std_say(c, component->version.at, "the manifest pins another version of this ABI");
+        tn_found(f, "\"%.*s\"", TN_FMT_ARG(component->version.name));
+        tn_expected(f, "\"%.*s\", as manifest.adapter_abis says", TN_FMT_ARG(pins->items[i].value));
+        return;
+    }
+    struct tn_finding *f = tn_std_say(c, component->abi.at, "the manifest does not pin this adapter ABI");
+    tn_found(f, "\"%.*s\"", TN_FMT_ARG(component->abi.name));
+    tn_expected(f, "a member of manifest.adapter_abis with version \"%.*s\"", TN_FMT_ARG(component->version.name));
+}
+
+/* ---- contract and roles ----------------------------------------------------------------------------------------- */
+
+static bool has_some_port(const struct tn_std_component *component, struct tn_str name)
+{
+    return tn_std_may_have_port(&component->inputs, name) || tn_std_may_have_port(&component->outputs, name);
+}
+
+static void check_contract(struct tn_std_check *c, const struct tn_std_component *component)
+{
+    for (size_t i = 0; i < component->contract_bindings.count; i++) {
+        const struct tn_std_binding *b = &component->contract_bindings.items[i];
+        if (has_some_port(component, b->value)) continue;
+        struct tn_finding *f = tn_std_say(c, b->at, "the contract binds \"%.*s\" to a port that is not declared", TN_FMT_ARG(b->key));
+        tn_found(f, "\"%.*s\"", TN_FMT_ARG(b->value));
+        tn_expected(f, "a port of this component");
+    }
+    if (!component->application_overridable || component->has_contract) return;
+    struct tn_finding *f = tn_std_say_member(c, component->at, "application_overridable",
+                                             "nothing says what a component in its place would have to do");
+    tn_expected(f, "a contract, which is what a replacement is selected by");
+}
+
+/*
+ * The one decoder of a package is driven by its roles. Contracts without roles resolve nothing: a runtime would fall
+ * back to shapes or names. Several graphs are driven through their bindings and need none.
+ */
+static void check_decoder_role(struct tn_std_check *c)
+{
+    const struct tn_std_component *only = NULL;
+    for (size_t i = 0; i < c->flow->component_count; i++) {
+        const struct tn_std_component *component = &c->flow->components[i];
+        if (component->implementation != TN_STD_ONNX || component->has_contract) continue;
+        if (only) return;
+        only = component;
+    }
+    if (!only) return;
+    bool owns = false;
+    for (size_t g = 0; g < c->flow->serving.group_count; g++) {
+        const struct tn_std_group *group = &c->flow->serving.groups[g];
+        bool attention = group->kind == TN_STD_FULL_ATTENTION || group->kind == TN_STD_SLIDING_ATTENTION ||
+                         group->kind == TN_STD_LATENT_ATTENTION;
+        for (size_t i = 0; i < group->port_count; i++)
+            owns = owns || (attention && !group->ports[i].read_only && tn_str_eq(group->ports[i].component, only->name));
+    }
+    for (size_t i = 0; i < only->roles.count; i++)
+        if (tn_str_is(only->roles.items[i].value, "token_ids") || tn_str_is(only->roles.items[i].value, "inputs_embeds"))
+            return;
+    if (!owns) return;
+    struct tn_json ports = tn_json_get(only->at, "ports");
+    struct tn_finding *f = tn_std_say_member(c, tn_json_is(ports, TN_JSON_OBJECT) ? ports : only->at, tn_json_is(ports, TN_JSON_OBJECT) ? "roles" : "ports",
+                                             "nothing says which port of \"%.*s\" takes the sequence", TN_FMT_ARG(only->name));
+    tn_expected(f, "a role token_ids or inputs_embeds for one port");
+}
+
+/* ---- effects and rows ------------------------------------------------------------------------------------------- */
+
+static void check_effects(struct tn_std_check *c, const struct tn_std_component *component)
+{
+    for (size_t i = 0; i < component->effects.count; i++) {
+        const struct tn_std_ref *ref = &component->effects.items[i];
+        if (!tn_standard_effect(c->doc, ref->name)) tn_std_say_unknown(c, ref, "effect domain");
+        for (size_t k = 0; k < i; k++) {
+            if (!tn_str_eq(component->effects.items[k].name, ref->name)) continue;
+            struct tn_finding *f = tn_std_say(c, ref->at, "one effect token cannot be threaded through a component twice");
+            tn_found(f, "\"%.*s\" again", TN_FMT_ARG(ref->name));
+            tn_expected(f, "each domain once");
+            break;
+        }
+    }
+}
+
+static bool has_rows(const struct tn_std_contract *contract)
+{
+    return contract->layout.kind == TN_STD_REQUEST_ALIGNED || contract->layout.kind == TN_STD_REQUEST_EXPANDED;
+}
+
+static bool some_rows(const struct tn_std_ports *ports)
+{
+    for (size_t i = 0; i < ports->count; i++)
+        if (has_rows(&ports->items[i].contract)) return true;
+    return false;
+}
+
+static void check_row_axis(struct tn_std_check *c, const struct tn_std_component *component, const struct tn_std_ports *ports)
+{
+    for (size_t i = 0; i < ports->count; i++) {
+        const struct tn_std_contract *contract = &ports->items[i].contract;
+        if (!has_rows(contract) || contract->layout.axis == component->row_axis.value) continue;
+        struct tn_finding *f = tn_std_say_member(c, contract->layout.at, "axis", "the port's rows lie on another axis than the component's");
+        tn_found(f, "axis %llu", (unsigned long long)contract->layout.axis);
+        tn_expected(f, "axis %llu, as row_scope says", (unsigned long long)component->row_axis.value);
+    }
+}
+
+static void check_rows(struct tn_std_check *c, const struct tn_std_component *component)
+{
+    if (component->has_row_scope) {
+        if (!component->row_axis.present) return;
+        check_row_axis(c, component, &component->inputs);
+        check_row_axis(c, component, &component->outputs);
+        return;
+    }
+    bool holds_state = component->effects.count > 0 || component->cache_affects_state.count > 0;
+    if (!holds_state || (!some_rows(&component->inputs) && !some_rows(&component->outputs))) return;
+    struct tn_finding *f = tn_std_say_member(c, component->at, "row_scope", "the component holds state per request, and nothing "
+                                                                            "says which axis its rows lie on");
+    tn_expected(f, "a row_scope: without it rows cannot be moved when the batch changes");
+}
+
+void tn_std_check_components(struct tn_std_check *c)
+{
+    for (size_t i = 0; i < c->flow->component_count; i++) {
+        const struct tn_std_component *component = &c->flow->components[i];
+        check_abi(c, component);
+        check_contract(c, component);
+        check_effects(c, component);
+        check_rows(c, component);
+    }
+    check_decoder_role(c);
+}

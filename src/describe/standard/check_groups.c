@@ -1,0 +1,292 @@
+/*
+ * Serving values and state groups: the ports that a group binds, its update discipline and what that demands, the bounds
+ * within which it may be moved. Nothing here selects storage; every rule is about the graph's ABI.
+ */
+#include "describe/standard/check_internal.h"
+
+/* ---- serving ---------------------------------------------------------------------------------------------------- */
+
+static void check_serving_value(struct tn_std_check *c, const struct tn_std_ref *ref, bool truth, const char *what)
+{
+    const struct tn_std_value *v = tn_std_want_value(c, ref);
+    char text[TN_STD_TYPE_TEXT];
+    if (!v || !v->type.known) return;
+    bool fits = truth ? v->type.dtype == TN_STD_BOOL : tn_std_type_is_integer(&v->type);
+    if (fits && (!v->type.has_rank || v->type.rank == 1)) return;
+    struct tn_finding *f = tn_std_say(c, ref->at, "%s is told per row", what);
+    tn_found(f, "%s", tn_std_type_text(&v->type, text));
+    tn_expected(f, truth ? "bool of rank 1" : "int64 of rank 1");
+}
+
+/* ---- ports ------------------------------------------------------------------------------------------------------ */
+
+static bool is_attention(enum tn_std_state_kind kind)
+{
+    return kind == TN_STD_FULL_ATTENTION || kind == TN_STD_SLIDING_ATTENTION || kind == TN_STD_LATENT_ATTENTION;
+}
+
+static bool check_port_name(struct tn_std_check *c, const struct tn_std_component *component, const struct tn_std_ports *side,
+                            const struct tn_std_ref *port, const char *word)
+{
+    if (!tn_json_present(port->at) || tn_std_may_have_port(side, port->name)) return true;
+    struct tn_finding *f = tn_std_say(c, port->at, "the component \"%.*s\" declares no %s port of this name",
+                                      TN_FMT_ARG(component->name), word);
+    tn_found(f, "\"%.*s\"", TN_FMT_ARG(port->name));
+    tn_expected(f, "a port of components.%.*s.ports", TN_FMT_ARG(component->name));
+    return false;
+}
+
+/* What comes in as the past goes out as the present: one element type, one rank. */
+static void check_pair(struct tn_std_check *c, const struct tn_std_component *component, const struct tn_std_state_port *p)
+{
+    const struct tn_std_port *in = tn_standard_port(&component->inputs, p->input.name);
+    const struct tn_std_port *out = tn_standard_port(&component->outputs, p->output.name);
+    char text[TN_STD_TYPE_TEXT];
+    if (!in || !out || p->read_only) return;
+    struct tn_std_type past = tn_std_type_of(&in->contract), present = tn_std_type_of(&out->contract);
+    past.has_shape = false; /* the sequence axis may change */
+    const char *clash = tn_std_type_clash(&present, &past, NULL, TN_STD_NO_AXIS);
+    if (!clash) return;
+    struct tn_finding *f = tn_std_say(c, p->output.at, "the present of a state port cannot become its past: %s", clash);
+    tn_found(f, "%s", tn_std_type_text(&present, text));
+    tn_expected(f, "%s", tn_std_type_text(&past, text));
+}
+
+static bool same_component(const struct tn_std_state_port *a, const struct tn_std_state_port *b)
+{
+    return tn_str_eq(a->component, b->component);
+}
+
+/* Two pairs of one half need layers, and different ones: labels order nothing. */
+static void check_layers(struct tn_std_check *c, const struct tn_std_group *group, size_t i)
+{
+    const struct tn_std_state_port *p = &group->ports[i];
+    if (p->half == TN_STD_NO_HALF) return;
+    for (size_t k = 0; k < i; k++) {
+        const struct tn_std_state_port *q = &group->ports[k];
+        if (!same_component(p, q) || p->half != q->half) continue;
+        if (p->layer.present && q->layer.present && p->layer.value != q->layer.value) continue;
+        if (!q->layer.present && p->layer.present) continue; /* told at the one without */
+        struct tn_finding *f = p->layer.present
+            ? tn_std_say(c, p->layer.at, "two state ports of one component share role and layer")
+            : tn_std_say_member(c, p->at, "layer", "several state ports have this role, and their labels order nothing");
+        tn_expected(f, "a layer of its own for each pair of one role");
+        return;
+    }
+    for (size_t k = i + 1; k < group->port_count && !p->layer.present; k++) {
+        const struct tn_std_state_port *q = &group->ports[k];
+        if (!same_component(p, q) || p->half != q->half || !q->layer.present) continue;
+        struct tn_finding *f = tn_std_say_member(c, p->at, "layer", "several state ports have this role, and their labels "
+                                                                    "order nothing");
+        tn_expected(f, "a layer of its own for each pair of one role");
+        return;
+    }
+}
+
+static void check_shared_input(struct tn_std_check *c, const struct tn_std_group *group, size_t i)
+{
+    const struct tn_std_state_port *p = &group->ports[i];
+    for (size_t k = 0; k < i; k++) {
+        if (!same_component(p, &group->ports[k]) || !tn_str_eq(p->input.name, group->ports[k].input.name)) continue;
+        struct tn_finding *f = tn_std_say(c, p->input.at, "two pairs of one group bind this input port");
+        tn_found(f, "\"%.*s\"", TN_FMT_ARG(p->input.name));
+        tn_expected(f, "one pair for each port");
+        return;
+    }
+}
+
+static void check_state_port(struct tn_std_check *c, const struct tn_std_group *group, size_t i)
+{
+    const struct tn_std_state_port *p = &group->ports[i];
+    const struct tn_std_component *component = tn_std_component(c, p->component);
+    struct tn_finding *f;
+    if (!component) {
+        if (i > 0 && same_component(p, &group->ports[i - 1])) return; /* told already */
+        f = tn_std_say(c, p->component_at, "the group binds ports of a component that is not there");
+        tn_found(f, "\"%.*s\"", TN_FMT_ARG(p->component));
+        tn_expected(f, "the name of a declared component");
+        return;
+    }
+    if (!p->read_only && !tn_json_present(p->output.at)) {
+        f = tn_std_say_member(c, p->at, "output", "a pair that advances its state names the port of the next value");
+        tn_expected(f, "an output port, or access read_only");
+    }
+    if (p->half != TN_STD_NO_HALF && p->half != TN_STD_COMBINED && group->kind == TN_STD_RECURRENT) {
+        f = tn_std_say(c, p->half_at, "recurrent state has no keys and values");
+        tn_expected(f, "no role");
+    }
+    bool known = check_port_name(c, component, &component->inputs, &p->input, "input");
+    known = check_port_name(c, component, &component->outputs, &p->output, "output") && known;
+    if (known) check_pair(c, component, p);
+    check_layers(c, group, i);
+    check_shared_input(c, group, i);
+}
+
+/* ---- update discipline ------------------------------------------------------------------------------------------ */
+
+static void check_sequence_axis(struct tn_std_check *c, const struct tn_std_group *group)
+{
+    struct tn_finding *f;
+    if (group->update == TN_STD_REPLACE) {
+        if (!group->sequence_axis.present) return;
+        f = tn_std_say(c, group->sequence_axis.at, "state of fixed size that each step replaces has no sequence axis");
+        tn_expected(f, "no sequence_axis");
+    } else if (!group->sequence_axis.present && (group->has_update || is_attention(group->kind) || group->kind == TN_STD_RECURRENT)) {
+        f = tn_std_say_member(c, group->at, "sequence_axis", "state that grows or is scattered into needs its sequence axis");
+        tn_expected(f, group->kind == TN_STD_RECURRENT ? "a sequence_axis, or update replace" : "a sequence_axis");
+    }
+}
+
+/* A cell of one whole number per row. */
+static void check_row_counter(struct tn_std_check *c, const struct tn_std_ref *ref, const char *what)
+{
+    const struct tn_std_cell *cell = tn_std_want_cell(c, ref);
+    char text[TN_STD_TYPE_TEXT];
+    if (!cell) return;
+    struct tn_std_type type = tn_std_type_of(&cell->contract);
+    if (cell->advisory) {
+        struct tn_finding *f = tn_std_say(c, ref->at, "%s decides what the state means; it cannot be advisory", what);
+        tn_expected(f, "a cell of class semantic");
+    }
+    if (!type.known || (tn_std_type_is_integer(&type) && (!type.has_rank || type.rank == 1))) return;
+    struct tn_finding *f = tn_std_say(c, ref->at, "%s is one whole number per row", what);
+    tn_found(f, "%s", tn_std_type_text(&type, text));
+    tn_expected(f, "int64 of rank 1");
+}
+
+static const struct tn_std_binding *binding_of(const struct tn_std_bindings *list, struct tn_str key)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (tn_str_eq(list->items[i].key, key)) return &list->items[i];
+    return NULL;
+}
+
+/* component to port: both are there, and the port takes whole numbers of rank 1. */
+static void check_control_ports(struct tn_std_check *c, const struct tn_std_bindings *list, const char *what)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tn_std_binding *b = &list->items[i];
+        const struct tn_std_component *component = tn_std_component(c, b->key);
+        struct tn_std_ref port = {b->value, b->at};
+        char text[TN_STD_TYPE_TEXT];
+        struct tn_finding *f;
+        if (!component) {
+            f = tn_std_say(c, b->at, "there is no component \"%.*s\"", TN_FMT_ARG(b->key));
+            tn_expected(f, "a declared component");
+            continue;
+        }
+        if (!check_port_name(c, component, &component->inputs, &port, "input")) continue;
+        const struct tn_std_port *declared = tn_standard_port(&component->inputs, b->value);
+        if (!declared) continue;
+        struct tn_std_type type = tn_std_type_of(&declared->contract);
+        if (tn_std_type_is_integer(&type) && (!type.has_rank || type.rank == 1)) continue;
+        f = tn_std_say(c, b->at, "%s go through a port of whole numbers, one per row", what);
+        tn_found(f, "%s", tn_std_type_text(&type, text));
+        tn_expected(f, "int64 of rank 1");
+    }
+}
+
+/* Every component that writes tells where; and destinations and lengths do not share a port. */
+static void check_writers(struct tn_std_check *c, const struct tn_std_group *group)
+{
+    for (size_t i = 0; i < group->port_count; i++) {
+        const struct tn_std_state_port *p = &group->ports[i];
+        bool earlier = false;
+        for (size_t k = 0; k < i; k++) earlier = earlier || (same_component(p, &group->ports[k]) && !group->ports[k].read_only);
+        if (p->read_only || earlier || !tn_std_component(c, p->component)) continue;
+        const struct tn_std_binding *write = binding_of(&group->write_indices_ports, p->component);
+        const struct tn_std_binding *length = binding_of(&group->kv_length_ports, p->component);
+        struct tn_finding *f;
+        if (!write) {
+            f = tn_std_say_member(c, group->update_at, "write_indices_ports", "nobody can check where \"%.*s\" writes", TN_FMT_ARG(p->component));
+            tn_expected(f, "the input port of this component that takes the destinations");
+        } else if (length && tn_str_eq(write->value, length->value)) {
+            f = tn_std_say(c, length->at, "destinations and valid lengths are two inputs");
+            tn_found(f, "both \"%.*s\"", TN_FMT_ARG(length->value));
+            tn_expected(f, "a port of its own");
+        }
+    }
+}
+
+/* A literal capacity and a buffer of fixed extent are one number. */
+static void check_capacity(struct tn_std_check *c, const struct tn_std_group *group)
+{
+    const struct tn_std_value *v = tn_std_want_value(c, &group->capacity);
+    char text[TN_STD_TYPE_TEXT];
+    int64_t capacity;
+    struct tn_finding *f;
+    if (!v) return;
+    if (!tn_std_type_is_integer(&v->type) || !tn_std_type_is_scalar(&v->type)) {
+        f = tn_std_say(c, group->capacity.at, "a capacity is one whole number");
+        tn_found(f, "%s", tn_std_type_text(&v->type, text));
+        tn_expected(f, "int64 of rank 0, or of rank 1 with one element");
+        return;
+    }
+    if (v->origin != TN_STD_FROM_INPUT || c->flow->inputs[v->index].source != TN_STD_LITERAL) return;
+    if (!tn_json_i64(c->flow->inputs[v->index].default_at, &capacity) || !group->sequence_axis.present) return;
+    for (size_t i = 0; i < c->flow->cell_count; i++) {
+        const struct tn_std_cell *cell = &c->flow->cells[i];
+        uint64_t axis = group->sequence_axis.value;
+        if (!tn_str_eq(cell->group.name, group->name) || axis >= cell->contract.dim_count) continue;
+        const struct tn_std_dim *d = &cell->contract.dims[axis];
+        if (!d->fixed || d->extent == capacity) continue;
+        f = tn_std_say(c, d->at, "the buffer's extent is not the group's capacity");
+        tn_found(f, "%lld", (long long)d->extent);
+        tn_expected(f, "%lld, as the capacity says", (long long)capacity);
+    }
+}
+
+static void check_scatter(struct tn_std_check *c, const struct tn_std_group *group)
+{
+    check_row_counter(c, &group->write_indices, "the write cursor");
+    check_capacity(c, group);
+    check_control_ports(c, &group->write_indices_ports, "destinations");
+    check_control_ports(c, &group->kv_length_ports, "valid lengths");
+    check_writers(c, group);
+    if (tn_json_present(group->logical_lengths.at)) return;
+    struct tn_finding *f = tn_std_say_member(c, group->at, "logical_lengths", "the valid part of a buffer of fixed capacity "
+                                                                              "cannot be seen from its shape");
+    tn_expected(f, "the state cell of each row's valid length");
+}
+
+/* ---- the group -------------------------------------------------------------------------------------------------- */
+
+/* A value, or an input port of a component that the group binds. */
+static void check_total_length(struct tn_std_check *c, const struct tn_std_group *group)
+{
+    const struct tn_std_ref *ref = &group->total_length;
+    if (!tn_json_present(ref->at) || tn_std_value(c, ref->name)) return;
+    for (size_t i = 0; i < group->port_count; i++) {
+        const struct tn_std_component *component = tn_std_component(c, group->ports[i].component);
+        if (component && tn_std_may_have_port(&component->inputs, ref->name)) return;
+    }
+    tn_std_say_unknown(c, ref, "value or input port");
+}
+
+static void check_cascade(struct tn_std_check *c, const struct tn_std_group *group)
+{
+    for (size_t i = 0; i < group->cascade.count; i++) {
+        const struct tn_std_ref *ref = &group->cascade.items[i];
+        const struct tn_std_group *other = tn_std_want_group(c, ref);
+        if (other != group) continue;
+        struct tn_finding *f = tn_std_say(c, ref->at, "a group cannot drag itself along");
+        tn_expected(f, "the names of other groups");
+    }
+}
+
+void tn_std_check_groups(struct tn_std_check *c)
+{
+    const struct tn_std_serving *s = &c->flow->serving;
+    check_serving_value(c, &s->active, true, "whether a row is active");
+    check_serving_value(c, &s->done, true, "whether a row is done");
+    check_serving_value(c, &s->accepted_len, false, "how many tokens were accepted");
+    for (size_t g = 0; g < s->group_count; g++) {
+        const struct tn_std_group *group = &s->groups[g];
+        for (size_t i = 0; i < group->port_count; i++) check_state_port(c, group, i);
+        check_sequence_axis(c, group);
+        check_row_counter(c, &group->logical_lengths, "the logical length");
+        if (group->update == TN_STD_INDEXED_SCATTER) check_scatter(c, group);
+        check_total_length(c, group);
+        check_cascade(c, group);
+    }
+}

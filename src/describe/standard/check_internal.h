@@ -1,0 +1,164 @@
+/*
+ * What the files of the semantic check share: the scratch of one run, how findings are made, names, value types.
+ *
+ * One mistake gives one finding. So whatever refers to something that is missing is told once, where the reference is,
+ * and everything derived from it is then "unknown", which agrees with everything.
+ */
+#ifndef TN_DESCRIBE_STANDARD_CHECK_INTERNAL_H
+#define TN_DESCRIBE_STANDARD_CHECK_INTERNAL_H
+
+#include "describe/standard/check.h"
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+#define TN_STD_NO_NAME UINT32_MAX
+
+struct tn_std_name_slot {
+    struct tn_str key;
+    uint32_t value;
+};
+
+/* Name to index; open addressing, sized once. */
+struct tn_std_names {
+    struct tn_std_name_slot *slots;
+    size_t mask;
+};
+
+/* Room for `most` names; false when memory is gone. */
+bool tn_std_names_init(struct tn_std_names *names, struct tn_arena *arena, size_t most);
+/* The index already stored under the key, or TN_STD_NO_NAME after storing. At most `most` calls may store. */
+uint32_t tn_std_names_put(struct tn_std_names *names, struct tn_str key, uint32_t value);
+uint32_t tn_std_names_get(const struct tn_std_names *names, struct tn_str key);
+
+/* ---- types ------------------------------------------------------------------------------------------------------ */
+
+/* What is known about a value. `known` false: nothing. */
+struct tn_std_type {
+    bool known;
+    bool broadcast; /* an induction value: one element stands for all rows */
+    enum tn_std_dtype dtype;
+    struct tn_str dtype_text;
+    bool has_rank, has_shape;
+    uint64_t rank;
+    const struct tn_std_dim *dims; /* rank of them when has_shape */
+    const struct tn_std_layout *layout;
+};
+
+enum { TN_STD_TYPE_TEXT = 200, TN_STD_SYMBOLS = 24 };
+
+/* The sizes that a component's symbols take in one invocation. Only numbers above 1 are kept: 0 and 1 broadcast. */
+struct tn_std_symbols {
+    struct tn_str name[TN_STD_SYMBOLS];
+    int64_t extent[TN_STD_SYMBOLS];
+    size_t count;
+};
+
+struct tn_std_type tn_std_type_of(const struct tn_std_contract *contract);
+/* "float32 [batch, 4]" into text[TN_STD_TYPE_TEXT]; returns it. */
+const char *tn_std_type_text(const struct tn_std_type *type, char *text);
+bool tn_std_type_is_integer(const struct tn_std_type *type);
+/* Rank 0, or rank 1 with one element. A symbolic extent may be one. */
+bool tn_std_type_is_scalar(const struct tn_std_type *type);
+
+/* Which extents may differ: that of a growing axis. */
+#define TN_STD_NO_AXIS UINT64_MAX
+
+/*
+ * Why the two disagree ("the ranks differ"), or NULL. Only contradictions count: two symbols are never one, a symbol
+ * and a number neither. `symbols` (may be NULL) collects and applies the sizes of `port`'s symbols. Extents are not
+ * compared along `free_axis`.
+ */
+const char *tn_std_type_clash(const struct tn_std_type *value, const struct tn_std_type *port,
+                              struct tn_std_symbols *symbols, uint64_t free_axis);
+
+/* ---- the run ---------------------------------------------------------------------------------------------------- */
+
+enum tn_std_origin {
+    TN_STD_FROM_INPUT,
+    TN_STD_FROM_PRESENCE,
+    TN_STD_FROM_CELL,
+    TN_STD_FROM_INVOKE,
+    TN_STD_FROM_BRANCH,
+    TN_STD_FROM_ITERATION
+};
+
+struct tn_std_value {
+    struct tn_str name;
+    struct tn_json at; /* where it is defined */
+    enum tn_std_origin origin;
+    struct tn_std_type type;
+    uint32_t index;  /* of the input or cell; of TN_STD_FROM_PRESENCE: the input */
+    bool visible;    /* here, during the walk over the steps */
+    bool seen;       /* the walk has passed its definition */
+    bool private_state; /* a cell, or a merge of cells, that must not leave */
+    const struct tn_std_component *producer; /* TN_STD_FROM_INVOKE */
+    struct tn_str producer_port;
+};
+
+struct tn_std_check {
+    const struct tn_standard *doc;
+    const struct tn_std_workflow *flow;
+    struct tn_findings *findings;
+    struct tn_arena arena;
+    bool memory_gone;
+
+    struct tn_std_names value_names;
+    struct tn_std_value *values;
+    size_t value_count;
+    struct tn_std_names component_names, cell_names, output_names, group_names;
+
+    /* The walk. */
+    uint32_t *scope; /* values in the order in which they became visible */
+    size_t scope_top;
+    unsigned *present; /* per input: how many enclosing cases guarantee its presence */
+    bool *row_wise;    /* per output */
+    bool *carried;     /* per cell: some loop carries it */
+    bool *told;        /* per cell: its initializer has been refused */
+    unsigned *invoked; /* per component: how often a step names it */
+};
+
+/* A blocker with code TN_METADATA_INVALID at v. */
+struct tn_finding *tn_std_say(struct tn_std_check *c, struct tn_json v, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same at a member of an object, present or not. */
+struct tn_finding *tn_std_say_member(struct tn_std_check *c, struct tn_json object, const char *key,
+                                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* "there is no <what> of this name": refuses a reference, quoting it. */
+struct tn_finding *tn_std_say_unknown(struct tn_std_check *c, const struct tn_std_ref *ref, const char *what);
+
+/* NULL when there is none of that name. No finding. */
+const struct tn_std_component *tn_std_component(const struct tn_std_check *c, struct tn_str name);
+const struct tn_std_cell *tn_std_cell(const struct tn_std_check *c, struct tn_str name);
+const struct tn_std_output *tn_std_output(const struct tn_std_check *c, struct tn_str name);
+const struct tn_std_group *tn_std_group(const struct tn_std_check *c, struct tn_str name);
+struct tn_std_value *tn_std_value(const struct tn_std_check *c, struct tn_str name);
+/* The same with a finding where the reference is, when it is given and names nothing. */
+const struct tn_std_component *tn_std_want_component(struct tn_std_check *c, const struct tn_std_ref *ref);
+const struct tn_std_cell *tn_std_want_cell(struct tn_std_check *c, const struct tn_std_ref *ref);
+const struct tn_std_group *tn_std_want_group(struct tn_std_check *c, const struct tn_std_ref *ref);
+struct tn_std_value *tn_std_want_value(struct tn_std_check *c, const struct tn_std_ref *ref);
+
+/*
+ * Whether a name may be a port of one side of a component: a side that declares ports is taken to be whole, an empty
+ * one says nothing.
+ */
+bool tn_std_may_have_port(const struct tn_std_ports *ports, struct tn_str name);
+
+/* The parts of the check. */
+void tn_std_check_values(struct tn_std_check *c);       /* collects values: single assignment */
+void tn_std_check_steps(struct tn_std_check *c);        /* references, scopes, types, merges, loops, emits */
+void tn_std_check_cells(struct tn_std_check *c);        /* lifetime, recurrence, initializers */
+void tn_std_check_groups(struct tn_std_check *c);       /* serving and state groups */
+void tn_std_check_components(struct tn_std_check *c);   /* contracts, ABIs, effects, row scope */
+void tn_std_check_layouts(struct tn_std_check *c);      /* every contract: axes, packed owners, row-wise outputs */
+void tn_std_check_capabilities(struct tn_std_check *c); /* derived ones are declared */
+void tn_std_check_inputs(struct tn_std_check *c);       /* sources, literals, presence */
+void tn_std_check_adapters(struct tn_std_check *c);
+void tn_std_check_speculative(struct tn_std_check *c);
+void tn_std_check_programs(struct tn_std_check *c);
+void tn_std_check_profiles(struct tn_std_check *c);
+void tn_std_check_generation(struct tn_std_check *c);
+void tn_std_check_facts(struct tn_std_check *c); /* tokenizer, model, sharding, quantisation, hardware */
+void tn_std_check_paths(struct tn_std_check *c);
+
+#endif
