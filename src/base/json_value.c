@@ -183,8 +183,8 @@ bool tn_json_i64(struct tn_json v, int64_t *out)
 {
     uint64_t magnitude;
     bool negative;
-    if (!integral(v, &magnitude, &negative) || magnitude > (uint64_t)INT64_MAX) return false;
-    *out = negative ? -(int64_t)magnitude : (int64_t)magnitude;
+    if (!integral(v, &magnitude, &negative) || magnitude > (uint64_t)INT64_MAX + negative) return false;
+    *out = !negative ? (int64_t)magnitude : magnitude ? -(int64_t)(magnitude - 1) - 1 : 0;
     return true;
 }
 
