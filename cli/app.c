@@ -30,6 +30,7 @@ int cli_end(struct cli *cli, int code)
         code = CLI_EXIT_FAILED;
     }
     cli_forget_signals();
+    free(cli->hints_text);
     cli_json_release(&cli->plan_doc);
     tn_document_free(cli->plan_text);
     tn_cancel_token_free(cli->cancel);
@@ -153,7 +154,7 @@ tn_status cli_open_runtime(struct cli *cli, bool limited)
 /* What a plan fixes cannot be asked for beside it. */
 static tn_status check_against_plan(struct cli *cli)
 {
-    static const char *const fixed[] = {"provider", "device", "placement", "numeric", "threads", "require-level"};
+    static const char *const fixed[] = {"provider", "device", "placement", "numeric", "threads", "require-level", "hint", "hints"};
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
         if (!cli_given(&cli->values, fixed[i])) continue;
         cli_refuse(cli, TN_INVALID_REQUEST, fixed[i], "--%s cannot be given beside --plan, which fixes it", fixed[i]);
@@ -225,6 +226,30 @@ static const char *choice(const struct cli *cli, const char *name)
     return asked && *value ? value : NULL;
 }
 
+static const char *text_or_null(const struct cli_json *v)
+{
+    return cli_json_is(v, CLI_JSON_STRING) ? cli_json_text(v) : NULL;
+}
+
+static tn_status read_hints(struct cli *cli)
+{
+    size_t length;
+    tn_status status = cli_read_file(cli, "hints", cli->values.hints, &cli->hints_text, &length);
+    if (status != TN_OK || strlen(cli->hints_text) == length) return status;
+    cli_refuse(cli, TN_INVALID_REQUEST, "hints", "%.200s is no text: it holds a NUL byte", cli->values.hints);
+    return cli->problem.code;
+}
+
+/* --hint is taken as it stands, --hints is read once. */
+static tn_status take_hints(struct cli *cli, tn_plan_options *out)
+{
+    tn_status status = cli->values.hints && !cli->hints_text ? read_hints(cli) : TN_OK;
+    out->hints = cli->values.hint;
+    out->user_hints = cli->hints_text;
+    out->user_hints_name = cli->values.hints;
+    return status;
+}
+
 static void choices_of_plan(const struct cli *cli, tn_plan_options *out)
 {
     uint64_t number;
@@ -235,6 +260,9 @@ static void choices_of_plan(const struct cli *cli, tn_plan_options *out)
     out->placement = choice(cli, "placement");
     out->numeric = choice(cli, "numeric");
     out->require_level = choice(cli, "require_level");
+    out->hints = text_or_null(cli_json_path(cli->plan_doc.root, "hints.caller"));
+    out->user_hints = text_or_null(cli_json_path(cli->plan_doc.root, "hints.user"));
+    out->user_hints_name = text_or_null(cli_json_path(cli->plan_doc.root, "hints.user_name"));
     if (choice(cli, "threads") && cli_json_u64(cli_json_path(options, "threads.value"), &number))
         out->threads = (unsigned)number;
     if (!out->memory_limit && choice(cli, "memory_limit") &&
@@ -254,8 +282,9 @@ tn_status cli_plan_options(struct cli *cli, const char *task, tn_plan_options *o
     out->require_level = v->require_level;
     out->threads = (unsigned)v->threads;
     out->memory_limit = v->memory_limit;
-    if (!v->plan) return TN_OK;
-    tn_status status = take_plan(cli);
+    tn_status status = take_hints(cli, out);
+    if (status != TN_OK || !v->plan) return status;
+    status = take_plan(cli);
     if (status == TN_OK) choices_of_plan(cli, out);
     return status;
 }

@@ -27,6 +27,7 @@ struct cli {
     tn_cancel_token *cancel;
     tn_package *package;
     struct cli_problem problem; /* a failure of our own */
+    char *hints_text;           /* of --hints */
     tn_document *plan_text;     /* of --plan once it was accepted, with its choices */
     struct cli_json_doc plan_doc;
     _Atomic uint64_t said[CLI_SAID]; /* digests of warnings; the library may log from any thread */

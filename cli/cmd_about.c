@@ -14,6 +14,7 @@ static int ask(struct cli *cli, ask_fn function, cli_view_fn view)
 
 int cli_doctor(struct cli *cli)
 {
+    if (cli->values.capabilities) return ask(cli, tn_capabilities, cli_view_capabilities);
     return ask(cli, tn_doctor, cli_view_doctor);
 }
 

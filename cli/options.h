@@ -57,11 +57,12 @@ struct cli_values {
     enum cli_verb_id verb;
     bool json, quiet, help, version;
     const char *variant, *provider, *device, *placement, *numeric, *require_level, *plan, *cache_dir, *state_dir;
+    const char *hint, *hints;
     uint64_t threads, memory_limit, timeout_ms; /* 0: not given */
     const char **descriptive;
     size_t descriptive_count;
     const char *task, *golden;
-    bool verify, provenance;
+    bool verify, provenance, capabilities;
     const char *output, *format;
     const char *file, *role, *normalize, *truncate, *npy, *pair, *completion;
     bool jsonl, atomic, no_special, man;

@@ -1,4 +1,4 @@
-/* Pages of doctor, families and tasks. */
+/* Pages of doctor, capabilities, families and tasks. */
 #include "memory.h"
 #include "views.h"
 
@@ -47,6 +47,33 @@ void cli_view_doctor(struct cli_view *v, const struct cli_json *root)
     for (const struct cli_json *m = cli_json_first(root); m; m = m->next) {
         if (is_section(m)) section(v, m);
     }
+}
+
+/* ---- capabilities: what is offered first ---- */
+
+static void capability_rows(struct cli_view *v, const struct cli_json *root, bool offered)
+{
+    struct cli_table t;
+    cli_view_heading(v, offered ? "offered" : "known, not offered");
+    cli_table_begin(&t, "llll");
+    cli_table_cell(&t, "capability");
+    cli_table_cell(&t, "version");
+    cli_table_cell(&t, "category");
+    cli_table_cell(&t, offered ? "promise" : "what it would take");
+    for (const struct cli_json *c = list_of(root, "capabilities"); c; c = c->next) {
+        if (cli_json_true(cli_json_get(c, "offered")) != offered) continue;
+        cli_table_cell(&t, text(c, "id"));
+        cli_table_cell(&t, offered ? text(c, "version") : "-");
+        cli_table_cell(&t, text(c, "category"));
+        cli_table_cell(&t, text(c, "means"));
+    }
+    cli_table_print(&t, v);
+}
+
+void cli_view_capabilities(struct cli_view *v, const struct cli_json *root)
+{
+    capability_rows(v, root, true);
+    capability_rows(v, root, false);
 }
 
 /* ---- families ---- */

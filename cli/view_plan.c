@@ -11,22 +11,67 @@ static const char *text(const struct cli_json *root, const char *path)
     return cli_json_text(cli_json_path(root, path));
 }
 
-static void options(struct cli_view *v, const struct cli_json *object)
+/* The values that an option stands against, as "f32 (default)", where they differ. New string (free). */
+static char *instead(const struct cli_json *option)
+{
+    char line[256];
+    size_t used = 0;
+    char *mine = cli_json_line(cli_json_get(option, "value"));
+    line[0] = 0;
+    for (const struct cli_json *o = cli_json_first(cli_json_get(option, "overrides")); o; o = o->next) {
+        char *theirs = cli_json_line(cli_json_get(o, "value"));
+        if (strcmp(mine, theirs) != 0 && used < sizeof(line)) {
+            int n = snprintf(line + used, sizeof(line) - used, "%s%s (%s)", used ? ", " : "", *theirs ? theirs : "none",
+                             text(o, "origin"));
+            used += n > 0 ? (size_t)n : 0;
+        }
+        free(theirs);
+    }
+    free(mine);
+    return cli_copy(line, strlen(line));
+}
+
+static void options(struct cli_view *v, const char *heading, const struct cli_json *object)
 {
     struct cli_table t;
-    if (!object) return;
-    cli_view_heading(v, "options");
-    cli_table_begin(&t, "lll");
+    if (!cli_json_count(object)) return;
+    cli_view_heading(v, heading);
+    cli_table_begin(&t, "llll");
     cli_table_cell(&t, "option");
     cli_table_cell(&t, "origin");
     cli_table_cell(&t, "value");
+    cli_table_cell(&t, "instead of");
     for (const struct cli_json *m = object->first; m; m = m->next) {
-        char *value = cli_json_line(cli_json_get(m, "value"));
+        char *value = cli_json_line(cli_json_get(m, "value")), *others = instead(m);
         bool none = !*value || (strcmp(m->key, "memory_limit") == 0 && strcmp(value, "0") == 0);
+        const char *by = text(m, "by");
         cli_table_cell(&t, m->key);
-        cli_table_cell(&t, text(m, "origin"));
+        if (*by) cli_table_cellf(&t, "%s of %s", text(m, "origin"), by);
+        else cli_table_cell(&t, text(m, "origin"));
         cli_table_cell(&t, none ? "none" : value);
+        cli_table_cell(&t, others);
         free(value);
+        free(others);
+    }
+    cli_table_print(&t, v);
+}
+
+static void hints(struct cli_view *v, const struct cli_json *outcomes)
+{
+    struct cli_table t;
+    if (!cli_json_count(outcomes)) return;
+    cli_view_heading(v, "execution hints");
+    cli_table_begin(&t, "lllll");
+    static const char *const heads[] = {"hint", "strength", "origin", "outcome", "where and why"};
+    for (size_t c = 0; c < 5; c++) cli_table_cell(&t, heads[c]);
+    for (const struct cli_json *h = cli_json_first(outcomes); h; h = h->next) {
+        const char *why = text(h, "why"), *by = text(h, "by.origin");
+        cli_table_cell(&t, text(h, "hint"));
+        cli_table_cell(&t, text(h, "strength"));
+        cli_table_cell(&t, text(h, "origin"));
+        cli_table_cell(&t, text(h, "outcome"));
+        cli_table_cellf(&t, "%s#%s%s%s%s%s", text(h, "file"), text(h, "pointer"), *why ? ": " : "", why, *by ? "; against one of " : "",
+                        by);
     }
     cli_table_print(&t, v);
 }
@@ -59,6 +104,7 @@ static void provider(struct cli_view *v, const struct cli_json *row)
     if (cli_json_u64(cli_json_path(row, "memory.peak_bytes"), &peak))
         cli_view_fieldf(v, "memory", "%s at its peak", cli_size_text(size, peak));
     for (const struct cli_json *f = cli_json_first(cli_json_get(row, "findings")); f; f = f->next) cli_view_finding(v, f);
+    hints(v, cli_json_get(row, "hints"));
 }
 
 /* Providers that nobody asked for: a line each, with the first reason. */
@@ -154,7 +200,9 @@ void cli_view_plan(struct cli_view *v, const struct cli_json *root)
     cli_view_fieldf(v, "batch", "up to %s rows of %s sequences", text(root, "batch.rows"), text(root, "batch.sequences"));
     cli_view_field(v, "evidence", text(root, "evidence_level"));
     cli_view_field(v, "note", text(root, "note"));
-    options(v, cli_json_get(root, "options"));
+    options(v, "options", cli_json_get(root, "options"));
+    options(v, "options of a request that says nothing", cli_json_get(root, "task_options"));
+    hints(v, cli_json_path(root, "hints.outcomes"));
     memory(v, cli_json_get(root, "memory"));
     cli_view_findings(v, "findings", cli_json_get(root, "findings"));
     exclusions(v, cli_json_get(root, "exclusions"));

@@ -10,6 +10,7 @@ void cli_view_plan(struct cli_view *v, const struct cli_json *root);
 void cli_view_record(struct cli_view *v, const struct cli_json *root);
 void cli_view_records(struct cli_view *v, const struct cli_json *root);
 void cli_view_doctor(struct cli_view *v, const struct cli_json *root);
+void cli_view_capabilities(struct cli_view *v, const struct cli_json *root);
 void cli_view_families(struct cli_view *v, const struct cli_json *root);
 void cli_view_tasks(struct cli_view *v, const struct cli_json *root);
 

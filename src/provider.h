@@ -9,7 +9,6 @@
 #define TN_PROVIDER_H
 
 #include "describe/describe.h"
-#include "describe/hints.h"
 #include "family/family.h"
 #include "base/pool.h"
 #include "kernel/kernel.h"
@@ -64,7 +63,10 @@ struct tn_load_env {
 
 struct tn_instance; /* a loaded component */
 
-/* Called after each operator with its rows; for tests and `--layers` comparisons. */
+/*
+ * Called after each operator with its rows; for tests and comparisons. The names of the operators that end a stage are
+ * fixed: "embeddings", "layer K output norm", and "module K pooling", "dense", "layer norm" or "normalize".
+ */
 typedef void (*tn_tap_fn)(void *user, struct tn_str op, const float *rows, size_t count, size_t width);
 
 /* One call: S packed sequences. All arrays stay the caller's. */

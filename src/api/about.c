@@ -2,6 +2,7 @@
 #include "api/api.h"
 
 #include "base/os.h"
+#include "describe/capabilities.h"
 
 static void write_cpu(struct tn_json_writer *w)
 {
@@ -132,4 +133,9 @@ TN_API tn_status tn_families(tn_runtime *runtime, tn_document **out, tn_error *e
 TN_API tn_status tn_tasks(tn_runtime *runtime, tn_document **out, tn_error *err)
 {
     return list_document(runtime, "tasks", tn_tasks_write, out, err);
+}
+
+TN_API tn_status tn_capabilities(tn_runtime *runtime, tn_document **out, tn_error *err)
+{
+    return list_document(runtime, "capabilities", tn_capabilities_write, out, err);
 }

@@ -1,6 +1,8 @@
 /* Assessment and plans over the public interface. */
 #include "api/api.h"
 
+#include "base/os.h"
+
 struct tn_planner tn_package_planner(struct tn_package *package)
 {
     const struct tn_runtime *runtime = package->runtime;
@@ -8,7 +10,8 @@ struct tn_planner tn_package_planner(struct tn_package *package)
     struct tn_planner planner = {
         .ctx = &runtime->ctx,
         .d = package->description,
-        .defaults = {runtime->threads, budget == UINT64_MAX ? 0 : budget, runtime->ctx.limits.threads},
+        .defaults = {runtime->threads, budget == UINT64_MAX ? 0 : budget, runtime->ctx.limits.threads,
+                     tn_os_memory_total()},
         .records = tn_runtime_records(runtime),
     };
     planner.providers = tn_provider_entries(&planner.provider_count);

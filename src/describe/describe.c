@@ -4,6 +4,7 @@
  */
 #include "describe/convention.h"
 #include "describe/dialect/dialect.h"
+#include "describe/requirements.h"
 
 /* The first that recognises the package describes it: a declared contract before every convention. */
 static const struct tn_dialect *const dialects[] = {
@@ -74,6 +75,7 @@ enum tn_status tn_describe(const struct tn_inventory *inv, const struct tn_descr
     if (tn_builder_init(&b, inv, options ? options : &none, err) == TN_OK) {
         begin(&b);
         if (!run_dialect(&b, false)) refuse_unknown(&b);
+        tn_describe_requirements(&b);
         tn_builder_finish(&b);
     }
     tn_builder_release(&b);

@@ -102,6 +102,8 @@ bool tn_hint_device_parse(struct tn_str text, struct tn_hint_device *out)
     return false;
 }
 
+const struct tn_hint_device tn_hint_cpu = {TN_DEVICE_CPU, true, 0};
+
 bool tn_hint_device_among(const struct tn_hint_device *device, const struct tn_hint_device *devices, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -3,7 +3,7 @@
  * inference-metadata proposal; properties `onnx_runtime.*` of an ONNX file say some of the same and become the same.
  *
  * Rules. A `force` stands above every `prefer`; among equals the stronger origin wins, and within one document the later
- * hint. Two forced placements that exclude each other on one node are an error that names both. A hint never overrides
+ * hint. A preferred device that is not there stands against nobody. Two forced placements that exclude each other on one node are an error that names both. A hint never overrides
  * correctness, capability or policy: a forced placement that cannot be had is refused, a preferred one is not followed.
  * Nothing is dropped in silence: every hint has an outcome.
  *
@@ -254,7 +254,9 @@ enum tn_status tn_hints_resolve(const struct tn_hint_list *const *lists, size_t 
                                 const struct tn_hint_world *world, enum tn_phase phase, struct tn_arena *arena,
                                 struct tn_findings *findings, struct tn_hint_results *out, struct tn_error *err);
 /* The placement that counts among those that select everything; NULL: none. Needs no graph. */
-const struct tn_hint *tn_hints_device(const struct tn_hint_list *const *lists, size_t list_count);
+const struct tn_hint *tn_hints_device(const struct tn_hint_list *const *lists, size_t list_count,
+                                      const struct tn_hint_device *devices, size_t device_count);
+extern const struct tn_hint_device tn_hint_cpu; /* "cpu:0" */
 bool tn_hint_device_among(const struct tn_hint_device *device, const struct tn_hint_device *devices, size_t count);
 
 struct tn_json_writer;

@@ -117,13 +117,26 @@ static void meet(struct resolver *r, uint32_t strong, uint32_t weak, const struc
     w->by = s->hint;
 }
 
+static bool is_here(const struct resolver *r, const struct tn_hint *h)
+{
+    return tn_hint_device_among(&h->device, r->world->devices, r->world->device_count);
+}
+
+/* A preference for what is not here stands against nobody. */
+static bool counts(const struct resolver *r, const struct tn_hint *h)
+{
+    return h->kind != TN_HINT_PLACE || h->force || is_here(r, h);
+}
+
 static void apply(struct resolver *r, uint32_t index)
 {
     const struct tn_hint *h = r->results[index].hint;
+    bool holds = counts(r, h);
     uint32_t *holders = r->holders + (size_t)tn_hint_topic_of(h->kind) * r->world->node_count;
     for (size_t n = 0; n < r->world->node_count; n++) {
         if (!tn_hint_selects(&h->selector, &r->world->nodes[n])) continue;
         r->results[index].selected++;
+        if (!holds) continue;
         if (holders[n] && contradict(h, r->results[holders[n] - 1].hint)) meet(r, index, holders[n] - 1, &r->world->nodes[n]);
         holders[n] = index + 1;
     }
@@ -151,11 +164,6 @@ static void apply_all(struct resolver *r)
 }
 
 /* ---- verdicts --------------------------------------------------------------------------------------------------------- */
-
-static bool is_here(const struct resolver *r, const struct tn_hint *h)
-{
-    return tn_hint_device_among(&h->device, r->world->devices, r->world->device_count);
-}
 
 static enum tn_hint_outcome judge_placement(const struct resolver *r, struct tn_hint_result *result)
 {
@@ -319,13 +327,15 @@ enum tn_status tn_hints_resolve(const struct tn_hint_list *const *lists, size_t 
     return TN_OK;
 }
 
-const struct tn_hint *tn_hints_device(const struct tn_hint_list *const *lists, size_t list_count)
+const struct tn_hint *tn_hints_device(const struct tn_hint_list *const *lists, size_t list_count,
+                                      const struct tn_hint_device *devices, size_t device_count)
 {
     const struct tn_hint *best = NULL;
     for (size_t i = 0; i < list_count; i++) {
         for (size_t k = 0; k < lists[i]->count; k++) {
             const struct tn_hint *h = &lists[i]->items[k];
             if (h->kind != TN_HINT_PLACE || !tn_hint_selects_all(&h->selector)) continue;
+            if (!h->force && !tn_hint_device_among(&h->device, devices, device_count)) continue;
             bool better = !best || (h->force != best->force ? h->force : h->origin <= best->origin);
             if (better) best = h;
         }

@@ -46,7 +46,7 @@ static enum tn_status read_origin(struct reader *r, enum tn_plan_option option, 
             return TN_OK;
         }
     }
-    return invalid_member(object, "origin", "\"default\", \"package\" or \"request\"", r->err);
+    return invalid_member(object, "origin", "\"default\", \"package\", \"hint\" or \"request\"", r->err);
 }
 
 static enum tn_status read_text(struct reader *r, struct tn_json value, const char **out)
@@ -96,10 +96,21 @@ static enum tn_status read_options(struct reader *r, struct tn_json root)
         struct tn_json entry = tn_json_get(options, name), value = tn_json_get(entry, "value");
         if (!tn_json_present(value)) return invalid_member(options, name, "an object with value and origin", r->err);
         enum tn_status st = read_origin(r, (enum tn_plan_option)i, entry);
-        if (!st) st = read_value(r, (enum tn_plan_option)i, value);
+        /* What a hint decided, the hint decides again: hints are read below. */
+        if (!st && r->origin[i] != TN_CHOICE_HINT) st = read_value(r, (enum tn_plan_option)i, value);
         if (st) return st;
     }
     return TN_OK;
+}
+
+static enum tn_status read_hints(struct reader *r, struct tn_json root)
+{
+    struct tn_json hints = tn_json_get(root, "hints");
+    if (!tn_json_is(hints, TN_JSON_OBJECT)) return invalid_member(root, "hints", "an object", r->err);
+    enum tn_status st = read_text(r, tn_json_get(hints, "caller"), &r->options.hints);
+    if (!st) st = read_text(r, tn_json_get(hints, "user"), &r->options.user_hints);
+    if (!st) st = read_text(r, tn_json_get(hints, "user_name"), &r->options.user_hints_name);
+    return st;
 }
 
 /* ---- comparing ----------------------------------------------------------------------------------------------------- */
@@ -115,6 +126,7 @@ static const char *topic_of(struct tn_str pointer)
         {"/build", "the build of tenon"},             {"/machine", "the machine class"},
         {"/kernels", "the machine class"},            {"/provider", "the provider"},
         {"/recipe", "the recipe"},                    {"/options", "the options"},
+        {"/task_options", "the options of the task"}, {"/hints", "the execution hints"},
         {"/numeric", "the numeric policy"},           {"/memory", "the memory estimate"},
         {"/id", "the fingerprint"},
     };
@@ -149,6 +161,12 @@ static bool is_apart(struct tn_str key)
     return tn_str_is(key, "evidence_level") || tn_str_is(key, "record") || tn_str_is(key, "note") || tn_str_is(key, "id");
 }
 
+/* What an option was said against is for people: another machine has other defaults, and the plan keeps its own word. */
+static bool is_told_only(struct tn_str key, unsigned depth)
+{
+    return depth == 2 && tn_str_is(key, "overrides");
+}
+
 /* What verification finds binds only where both sides know it. */
 static bool is_unknown(struct tn_json was, struct tn_json is)
 {
@@ -175,7 +193,9 @@ static enum tn_status compare_object(struct tn_json was, struct tn_json is, unsi
             snprintf(key, sizeof(key), "%.*s", (int)(k.n < 100 ? k.n : 100), k.s);
             return invalid_member(was, key, "the members that `tenon plan` prints", err);
         }
-        if ((depth == 0 && is_apart(tn_json_key(v))) || (depth == 1 && is_unknown(other, v))) continue;
+        if ((depth == 0 && is_apart(tn_json_key(v))) || (depth == 1 && is_unknown(other, v)) ||
+            is_told_only(tn_json_key(v), depth))
+            continue;
         enum tn_status st = compare(other, v, depth + 1, err);
         if (st) return st;
     }
@@ -276,6 +296,7 @@ enum tn_status tn_plan_again(const struct tn_planner *planner, struct tn_str tex
     st = check_schema(root, err);
     if (!st) st = check_early(&quiet, root, err);
     if (!st) st = read_options(&r, root);
+    if (!st) st = read_hints(&r, root);
     if (!st) st = tn_plan_make(&quiet, &r.options, r.origin, (struct tn_keep){0}, &plan, err);
     if (st) goto out;
     st = compare_with(plan, root, err);

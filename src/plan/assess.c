@@ -24,7 +24,10 @@ static enum tn_status assess_common(struct tn_survey *s, const tn_plan_options *
     const struct tn_planner *planner = s->planner;
     tn_inventory_findings(planner->d->inv, planner->d->variant, &s->findings);
     tn_findings_append(&s->findings, &planner->d->findings);
-    enum tn_status st = tn_policy_make(&s->policy, &s->arena, options, origin, &planner->defaults, &s->findings, err);
+    enum tn_status st = tn_plan_hints_read(&s->hints, planner->d, options, &planner->ctx->limits, &s->arena, &s->findings, err);
+    if (st) return st;
+    const struct tn_hint *place = tn_hints_device(s->hints.lists, TN_PLAN_HINT_LISTS, &tn_hint_cpu, 1);
+    st = tn_policy_make(&s->policy, &s->arena, options, origin, place, &planner->defaults, &s->findings, err);
     if (st) return st;
     if (s->policy.task) s->policy.task->assess(planner->d, &s->findings, &s->route);
     return TN_OK;
@@ -119,6 +122,20 @@ static enum tn_status fill_record_route(struct tn_survey *s, struct tn_survey_ro
     return read_isa_class(s, row, err);
 }
 
+/* What the package demands of the machine, and what anybody wishes of it. */
+static enum tn_status assess_wishes(struct tn_survey *s, struct tn_survey_row *row, struct tn_error *err)
+{
+    const struct tn_provider *provider = row->entry->provider;
+    struct tn_hardware_facts facts = {
+        .memory_bytes = s->planner->defaults.machine_memory,
+        .memory_limit = s->policy.memory_limit,
+        .dtypes = provider->dtypes,
+        .devices = provider->device_count ? provider->device_count : 1,
+    };
+    tn_hardware_check(&s->planner->d->hardware, &facts, TN_PHASE_ASSESS, &row->findings);
+    return tn_plan_hints_judge(s, row, err);
+}
+
 /* Evidence from the store; a store that cannot be read is a warning, its evidence then does not count. */
 static enum tn_status look_up_evidence(struct tn_survey *s, struct tn_survey_row *row, struct tn_error *err)
 {
@@ -186,6 +203,8 @@ static enum tn_status assess_row(struct tn_survey *s, struct tn_survey_row *row,
     if (st) return st;
     tn_findings_append(&row->findings, &row->assessment.findings);
     row->decision = row->assessment.decision;
+    st = assess_wishes(s, row, err);
+    if (st) return st;
     if (row->findings.blockers > 0 && row->decision == TN_ELIGIBLE) row->decision = TN_UNSUPPORTED;
     if (s->findings.blockers > 0) row->decision = TN_UNSUPPORTED;
     if (row->decision != TN_ELIGIBLE) return TN_OK;
@@ -332,6 +351,8 @@ static void write_row(struct tn_json_writer *w, const struct tn_survey *s, const
     tn_jw_member_cstr(w, "decision", tn_decision_name(row->decision));
     tn_jw_key(w, "findings");
     tn_findings_write(w, &row->findings);
+    tn_jw_key(w, "hints");
+    tn_hint_results_write(w, &row->hints);
     if (row->assessed && row->memory.peak > 0) {
         tn_jw_member_cstr(w, "evidence_level", tn_survey_row_level(row));
         tn_memory_estimate_write(w, &row->memory, s->policy.memory_limit);

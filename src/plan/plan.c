@@ -65,6 +65,14 @@ static enum tn_status own_planner(struct tn_plan *plan, struct tn_error *err)
     return TN_OK;
 }
 
+static enum tn_status state_task_options(struct tn_plan *plan, struct tn_error *err)
+{
+    const struct tn_survey *s = &plan->survey;
+    if (!s->policy.task->options) return TN_OK;
+    return s->policy.task->options(s->planner->d, &s->route, plan->row->assessment.output_width, &plan->survey.arena,
+                                   plan->task_options, &plan->task_option_count, err);
+}
+
 enum tn_status tn_plan_make(const struct tn_planner *planner, const tn_plan_options *options,
                             const enum tn_choice_origin *origin, struct tn_keep keep, struct tn_plan **out,
                             struct tn_error *err)
@@ -77,6 +85,7 @@ enum tn_status tn_plan_make(const struct tn_planner *planner, const tn_plan_opti
     plan->row = first_eligible(&plan->survey, &plan->skipped);
     st = plan->row ? own_planner(plan, err) : refuse(&plan->survey, err);
     if (!st) st = keep_provider_members(plan, err);
+    if (!st) st = state_task_options(plan, err);
     if (st) goto fail;
     plan->task = plan->survey.policy.task;
     plan->fingerprint = tn_plan_fingerprint(&plan->survey, plan->row);
@@ -103,6 +112,17 @@ void tn_plan_drop(struct tn_plan *plan)
     tn_survey_release(&plan->survey);
     tn_free(alloc, plan);
     tn_keep_drop(&keep);
+}
+
+const struct tn_finding *tn_plan_next_warning(const struct tn_plan *plan, size_t *at)
+{
+    const struct tn_findings *common = &plan->survey.findings, *own = &plan->row->findings;
+    while (*at < common->count + own->count) {
+        size_t i = (*at)++;
+        const struct tn_finding *f = i < common->count ? &common->items[i] : &own->items[i - common->count];
+        if (f->severity == TN_WARNING) return f;
+    }
+    return NULL;
 }
 
 /* ---- the document --------------------------------------------------------------------------------------------------- */
@@ -194,6 +214,15 @@ static void write_policies(struct tn_json_writer *w, const struct tn_plan *plan)
     tn_jw_end_object(w);
 }
 
+/* What a request of the task means where it says nothing. */
+static void write_task_options(struct tn_json_writer *w, const struct tn_plan *plan)
+{
+    tn_jw_key(w, "task_options");
+    tn_jw_begin_object(w);
+    for (uint32_t i = 0; i < plan->task_option_count; i++) tn_option_write(w, &plan->task_options[i]);
+    tn_jw_end_object(w);
+}
+
 /* Providers that were preferred and could not, each with its reasons. */
 static void write_exclusions(struct tn_json_writer *w, const struct tn_plan *plan)
 {
@@ -245,6 +274,8 @@ void tn_plan_write(struct tn_json_writer *w, const struct tn_plan *plan)
     write_package(w, s->planner);
     write_versions(w, plan);
     write_policies(w, plan);
+    write_task_options(w, plan);
+    tn_plan_hints_write(w, &s->hints, &plan->row->hints);
     tn_memory_estimate_write(w, &plan->row->memory, s->policy.memory_limit);
     tn_jw_member_cstr(w, "evidence_level", tn_survey_row_level(plan->row));
     write_str_or_null(w, "record", tn_str_of(plan->row->standing.found ? plan->row->standing.id : ""));

@@ -11,25 +11,12 @@
 #define TN_PLAN_PLAN_H
 
 #include "base/ref.h"
+#include "describe/effective.h"
 #include "provider.h"
 #include "record/record.h"
 #include "task/task.h"
 
 /* ---- policy: the effective options ------------------------------------------------------------------------------ */
-
-#define TN_CHOICE_ORIGIN_LIST(X)                                                                   \
-    X(DEFAULT, "default")                                                                          \
-    X(PACKAGE, "package")                                                                          \
-    X(REQUEST, "request")
-
-enum tn_choice_origin {
-#define X(name, text) TN_CHOICE_##name,
-    TN_CHOICE_ORIGIN_LIST(X)
-#undef X
-    TN_CHOICE_ORIGINS
-};
-
-const char *tn_choice_origin_name(enum tn_choice_origin origin);
 
 /* The options of a plan in the order of its document. */
 #define TN_PLAN_OPTION_LIST(X)                                                                     \
@@ -58,7 +45,7 @@ struct tn_policy {
     const char *task_name, *provider_list, *device, *placement, *numeric;
     const char *require_level; /* NULL: whatever is structurally valid may run */
     uint64_t threads, memory_limit; /* limit in bytes, 0: none */
-    enum tn_choice_origin origin[TN_PLAN_OPTIONS];
+    struct tn_option option[TN_PLAN_OPTIONS]; /* the same with who said it, and against whom */
     /* resolved */
     const struct tn_task *task; /* NULL: unknown */
     const char *providers[TN_POLICY_PROVIDERS];
@@ -68,17 +55,42 @@ struct tn_policy {
 
 struct tn_policy_defaults {
     uint64_t threads, memory_limit, most_threads;
+    uint64_t machine_memory; /* 0: not known */
 };
 
 /*
- * Effective options. `origin` NULL: what is set in `options` comes from the request. Every option that cannot be obeyed
- * is a blocker. Fails itself only without memory.
+ * Effective options. `origin` NULL: what is set in `options` comes from the request. `place` is the hint that places
+ * everything, or NULL. Every option that cannot be obeyed is a blocker. Fails itself only without memory.
  */
 enum tn_status tn_policy_make(struct tn_policy *policy, struct tn_arena *arena, const tn_plan_options *options,
-                              const enum tn_choice_origin *origin, const struct tn_policy_defaults *defaults,
-                              struct tn_findings *findings, struct tn_error *err);
-/* Member "options": each with value and origin. */
+                              const enum tn_choice_origin *origin, const struct tn_hint *place,
+                              const struct tn_policy_defaults *defaults, struct tn_findings *findings,
+                              struct tn_error *err);
+/* Member "options": each with value, origin, and what it overrides. */
 void tn_policy_write(struct tn_json_writer *w, const struct tn_policy *policy);
+
+/* ---- hints ---------------------------------------------------------------------------------------------------------- */
+
+enum { TN_PLAN_HINT_LISTS = 2 };
+
+/* The hints of all origins. Texts of the request are kept so that a printed plan can be made again. */
+struct tn_plan_hints {
+    struct tn_str caller, user, user_name; /* .s NULL: none */
+    struct tn_hint_list asked;             /* of caller and user */
+    const struct tn_hint_list *lists[TN_PLAN_HINT_LISTS]; /* `asked`, and the package's own */
+};
+
+/* Reads the request's hints beside those of the description; problems are blockers. Fails only without memory. */
+enum tn_status tn_plan_hints_read(struct tn_plan_hints *hints, const struct tn_description *d,
+                                  const tn_plan_options *options, const struct tn_limits *limits, struct tn_arena *arena,
+                                  struct tn_findings *findings, struct tn_error *err);
+
+struct tn_survey;
+struct tn_survey_row;
+/* Holds the hints against what the row's provider has: outcomes and findings of the row. */
+enum tn_status tn_plan_hints_judge(struct tn_survey *survey, struct tn_survey_row *row, struct tn_error *err);
+/* Member "hints": texts of the request, and outcomes. */
+void tn_plan_hints_write(struct tn_json_writer *w, const struct tn_plan_hints *hints, const struct tn_hint_results *results);
 
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 
@@ -131,6 +143,7 @@ struct tn_survey_row {
     struct tn_record_route record_route;
     struct tn_record_standing standing;
     enum tn_level level;
+    struct tn_hint_results hints; /* what became of each */
     bool asserted; /* the caller declared unknown fields descriptive: no evidence is about such a package */
 };
 
@@ -141,6 +154,7 @@ struct tn_survey {
     const struct tn_planner *planner;
     struct tn_arena arena;
     struct tn_policy policy;
+    struct tn_plan_hints hints;
     struct tn_task_route route;
     struct tn_findings findings; /* of package, description, task and options: they bind every provider */
     struct tn_survey_row *rows;
@@ -171,6 +185,8 @@ struct tn_plan {
     const struct tn_task *task;
     struct tn_str provider_members; /* JSON object: what the provider wrote about itself */
     uint32_t skipped;               /* requested providers that came before and could not */
+    struct tn_option task_options[TN_TASK_OPTIONS];
+    uint32_t task_option_count;
 };
 
 /*
@@ -183,6 +199,11 @@ enum tn_status tn_plan_make(const struct tn_planner *planner, const tn_plan_opti
 /* Drops one reference. */
 void tn_plan_drop(struct tn_plan *plan);
 void tn_plan_write(struct tn_json_writer *w, const struct tn_plan *plan);
+/*
+ * The warnings that come with the plan, those of the package before those of its provider: starts with *at 0, moves it
+ * on; NULL at the end. Valid as long as the plan.
+ */
+const struct tn_finding *tn_plan_next_warning(const struct tn_plan *plan, size_t *at);
 
 /*
  * Makes the plan again that a document describes: its options, applied to this package in this build on this machine.

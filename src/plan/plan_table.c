@@ -67,13 +67,72 @@ TN_DOC_OBJECT_TYPE(tn_plan_recipe_type, "Recipe", "The procedure of the task, an
 
 /* ---- options and policy ------------------------------------------------------------------------------------------------ */
 
+#define PLACE                                                                                      \
+    TN_DOC_MAY("by", TN_DOC_TEXT, NULL, "Whose hint it is."),                                      \
+        TN_DOC_MAY("file", TN_DOC_TEXT, NULL, "Where it stands."),                                 \
+        TN_DOC_MAY("pointer", TN_DOC_TEXT, NULL, "Where in it.")
+
+TN_DOC_OBJECT_TYPE(tn_plan_statement_type, "Statement", "A value that somebody stated and that a stronger word replaced.",
+    TN_DOC_MUST("origin", &origin_type, "Who stated it."),
+    TN_DOC_MUST_NULL("value", TN_DOC_ANYTHING, "What was stated."), PLACE);
+
+#define OVERRIDES TN_DOC_MUST("overrides", TN_DOC_LIST_OF(&tn_plan_statement_type), "What it was stated against, strongest first.")
+
 TN_DOC_OBJECT_TYPE(tn_plan_text_option_type, "TextOption", "An option and who decided it.",
     TN_DOC_MUST("origin", &origin_type, "Who decided."),
-    TN_DOC_MUST_NULL("value", TN_DOC_TEXT, "The decision."));
+    TN_DOC_MUST_NULL("value", TN_DOC_TEXT, "The decision."), PLACE, OVERRIDES);
 
 TN_DOC_OBJECT_TYPE(tn_plan_number_option_type, "NumberOption", "An option and who decided it.",
     TN_DOC_MUST("origin", &origin_type, "Who decided."),
-    TN_DOC_MUST("value", TN_DOC_UINT64, "The decision."));
+    TN_DOC_MUST("value", TN_DOC_UINT64, "The decision."), PLACE, OVERRIDES);
+
+TN_DOC_OBJECT_TYPE(tn_plan_task_option_type, "TaskOption", "What a request means where it says nothing.",
+    TN_DOC_MUST("origin", &origin_type, "Who decided."),
+    TN_DOC_MUST_NULL("value", TN_DOC_ANYTHING, "The decision."), PLACE, OVERRIDES);
+
+static const char *const outcome_names[] = {
+#define X(name, text) text,
+    TN_HINT_OUTCOME_LIST(X)
+#undef X
+    NULL};
+static const char *const hint_origin_names[] = {
+#define X(name, text, people) text,
+    TN_HINT_ORIGIN_LIST(X)
+#undef X
+    NULL};
+static const char *const hint_kind_names[] = {
+#define X(name, text, topic) text,
+    TN_HINT_KIND_LIST(X)
+#undef X
+    NULL};
+static const struct tn_doctype outcome_type = {
+    .kind = TN_DOC_ENUM, .name = "HintOutcome", .note = "What became of a hint.", .values = outcome_names};
+static const struct tn_doctype hint_origin_type = {
+    .kind = TN_DOC_ENUM, .name = "HintOrigin", .note = "Whose hint it is, strongest first.", .values = hint_origin_names};
+static const struct tn_doctype hint_kind_type = {
+    .kind = TN_DOC_ENUM, .name = "HintKind", .note = "What is wished for.", .values = hint_kind_names};
+
+#define HINT_PLACE                                                                                 \
+    TN_DOC_MUST("hint", &hint_kind_type, "What is wished for."),                                   \
+        TN_DOC_MUST("origin", &hint_origin_type, "By whom."),                                      \
+        TN_DOC_MUST("strength", TN_DOC_ONE_OF("prefer", "force"), "How much."),                    \
+        TN_DOC_MUST("file", TN_DOC_TEXT, "Where it stands."),                                      \
+        TN_DOC_MUST("pointer", TN_DOC_TEXT, "Where in it.")
+
+TN_DOC_OBJECT_TYPE(tn_plan_hint_place_type, "Hint", "A hint by its place.", HINT_PLACE);
+
+TN_DOC_OBJECT_TYPE(tn_plan_hint_result_type, "HintResult", "A hint and what became of it.", HINT_PLACE,
+    TN_DOC_MUST("outcome", &outcome_type, "What became of it."),
+    TN_DOC_MUST("selected", TN_DOC_UINT64, "Operators and tensors that it selects."),
+    TN_DOC_MUST("lost", TN_DOC_UINT64, "Of these, where another hint counts."),
+    TN_DOC_MUST_NULL("by", &tn_plan_hint_place_type, "The hint that counts there."),
+    TN_DOC_MUST_NULL("why", TN_DOC_TEXT, "The reason."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_hints_type, "Hints", "Execution hints, none of which changes an answer.",
+    TN_DOC_MUST_NULL("caller", TN_DOC_TEXT, "Text of the request's own hints."),
+    TN_DOC_MUST_NULL("user", TN_DOC_TEXT, "Text of the user's file of hints."),
+    TN_DOC_MUST_NULL("user_name", TN_DOC_TEXT, "Name of that file."),
+    TN_DOC_MUST("outcomes", TN_DOC_LIST_OF(&tn_plan_hint_result_type), "All hints, the package's too."));
 
 TN_DOC_OBJECT_TYPE(tn_plan_options_type, "Options", "Everything that a caller may choose, as it was chosen.",
     TN_DOC_MUST("task", &tn_plan_text_option_type, "Task."),
@@ -199,6 +258,8 @@ TN_DOC_OBJECT_TYPE(tn_plan_document_type, "Plan", "Exactly how a task will run. 
     TN_DOC_MUST("placement", &tn_plan_placement_type, "Where."),
     TN_DOC_MUST("policy", &tn_plan_policy_type, "What is allowed."),
     TN_DOC_MUST("batch", &tn_plan_batch_type, "Largest step."),
+    TN_DOC_MUST("task_options", TN_DOC_MAP_OF(&tn_plan_task_option_type), "What requests mean where they say nothing."),
+    TN_DOC_MUST("hints", &tn_plan_hints_type, "Execution hints."),
     TN_DOC_MUST("memory", &tn_plan_memory_type, "Memory."),
     TN_DOC_MUST("evidence_level", &level_type, "How much is known about the answers."),
     TN_DOC_MUST_NULL("record", TN_DOC_TEXT, "The record that says so."),

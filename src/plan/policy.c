@@ -1,22 +1,12 @@
 /*
- * Effective options of a plan, each with its origin. Options are the caller's: a value that cannot be obeyed is refused
- * with what could be, never replaced.
+ * Effective options of a plan, each with its origin and what it overrides. Options are the caller's: a value that cannot be
+ * obeyed is refused with what could be, never replaced.
  */
 #include "base/json_write.h"
 #include "plan/plan.h"
 
 #include <stdio.h>
 #include <string.h>
-
-const char *tn_choice_origin_name(enum tn_choice_origin origin)
-{
-    static const char *const names[TN_CHOICE_ORIGINS] = {
-#define X(name, text) text,
-        TN_CHOICE_ORIGIN_LIST(X)
-#undef X
-    };
-    return (unsigned)origin < TN_CHOICE_ORIGINS ? names[origin] : "unknown";
-}
 
 const char *tn_plan_option_name(enum tn_plan_option option)
 {
@@ -32,14 +22,27 @@ struct maker {
     struct tn_policy *policy;
     struct tn_arena *arena;
     const enum tn_choice_origin *origin;
+    const struct tn_hint *place;
     struct tn_findings *findings;
     bool no_memory;
 };
 
+static void state(struct maker *m, enum tn_plan_option option, enum tn_choice_origin origin, struct tn_str value)
+{
+    if (!value.s) m->no_memory = true;
+    tn_option_state(&m->policy->option[option], (struct tn_statement){.origin = origin, .value = value});
+}
+
+static enum tn_choice_origin origin_of(const struct maker *m, enum tn_plan_option option)
+{
+    return m->origin ? m->origin[option] : TN_CHOICE_REQUEST;
+}
+
 static const char *keep(struct maker *m, enum tn_plan_option option, const char *value, const char *fallback)
 {
-    enum tn_choice_origin set = m->origin ? m->origin[option] : TN_CHOICE_REQUEST;
-    m->policy->origin[option] = value ? set : TN_CHOICE_DEFAULT;
+    m->policy->option[option].name = tn_plan_option_name(option);
+    if (fallback) state(m, option, TN_CHOICE_DEFAULT, tn_json_text_of_str(m->arena, tn_str_of(fallback)));
+    if (value) state(m, option, origin_of(m, option), tn_json_text_of_str(m->arena, tn_str_of(value)));
     if (!value) value = fallback;
     if (!value) return NULL;
     char *copy = tn_arena_strndup(m->arena, value, strlen(value));
@@ -49,9 +52,31 @@ static const char *keep(struct maker *m, enum tn_plan_option option, const char 
 
 static uint64_t keep_number(struct maker *m, enum tn_plan_option option, uint64_t value, uint64_t fallback)
 {
-    enum tn_choice_origin set = m->origin ? m->origin[option] : TN_CHOICE_REQUEST;
-    m->policy->origin[option] = value ? set : TN_CHOICE_DEFAULT;
+    m->policy->option[option].name = tn_plan_option_name(option);
+    state(m, option, TN_CHOICE_DEFAULT, tn_json_text_of_u64(m->arena, fallback));
+    if (value) state(m, option, origin_of(m, option), tn_json_text_of_u64(m->arena, value));
     return value ? value : fallback;
+}
+
+/*
+ * A hint that places everything on the CPU stands between default and request; one that forces another device is refused
+ * when it is judged. A request is policy: the hint then counts no more, and stands in the list of what was overridden.
+ */
+static const char *keep_device(struct maker *m, const char *asked)
+{
+    const struct tn_hint *h = m->place;
+    struct tn_option *o = &m->policy->option[TN_OPTION_DEVICE];
+    o->name = tn_plan_option_name(TN_OPTION_DEVICE);
+    state(m, TN_OPTION_DEVICE, TN_CHOICE_DEFAULT, TN_STR("\"cpu\""));
+    if (h && tn_hint_device_among(&h->device, &tn_hint_cpu, 1)) {
+        tn_option_state(o, (struct tn_statement){.origin = TN_CHOICE_HINT, .value = TN_STR("\"cpu\""), .file = h->file,
+                                                 .pointer = h->pointer, .by = tn_hint_origin_name(h->origin)});
+    }
+    if (!asked) return "cpu";
+    state(m, TN_OPTION_DEVICE, origin_of(m, TN_OPTION_DEVICE), tn_json_text_of_str(m->arena, tn_str_of(asked)));
+    char *copy = tn_arena_strndup(m->arena, asked, strlen(asked));
+    if (!copy) m->no_memory = true;
+    return copy;
 }
 
 static struct tn_finding *refuse(struct maker *m, enum tn_plan_option option, enum tn_status code, const char *message,
@@ -161,14 +186,15 @@ static void resolve_machine(struct maker *m, const struct tn_policy_defaults *de
 }
 
 enum tn_status tn_policy_make(struct tn_policy *policy, struct tn_arena *arena, const tn_plan_options *options,
-                              const enum tn_choice_origin *origin, const struct tn_policy_defaults *defaults,
-                              struct tn_findings *findings, struct tn_error *err)
+                              const enum tn_choice_origin *origin, const struct tn_hint *place,
+                              const struct tn_policy_defaults *defaults, struct tn_findings *findings,
+                              struct tn_error *err)
 {
-    struct maker m = {policy, arena, origin, findings, false};
+    struct maker m = {policy, arena, origin, place, findings, false};
     *policy = (struct tn_policy){0};
     policy->task_name = keep(&m, TN_OPTION_TASK, options->task, NULL);
     policy->provider_list = keep(&m, TN_OPTION_PROVIDER, options->provider, "native");
-    policy->device = keep(&m, TN_OPTION_DEVICE, options->device, "cpu");
+    policy->device = keep_device(&m, options->device);
     policy->placement = keep(&m, TN_OPTION_PLACEMENT, options->placement, "strict");
     policy->numeric = keep(&m, TN_OPTION_NUMERIC, options->numeric, "f32");
     policy->require_level = keep(&m, TN_OPTION_REQUIRE_LEVEL, options->require_level, NULL);
@@ -183,39 +209,10 @@ enum tn_status tn_policy_make(struct tn_policy *policy, struct tn_arena *arena, 
     return m.no_memory ? tn_error_memory(err, TN_PHASE_ASSESS, "keeping the options") : TN_OK;
 }
 
-static void begin_option(struct tn_json_writer *w, const struct tn_policy *p, enum tn_plan_option option)
-{
-    tn_jw_key(w, tn_plan_option_name(option));
-    tn_jw_begin_object(w);
-    tn_jw_member_cstr(w, "origin", tn_choice_origin_name(p->origin[option]));
-    tn_jw_key(w, "value");
-}
-
-static void write_text(struct tn_json_writer *w, const struct tn_policy *p, enum tn_plan_option option, const char *value)
-{
-    begin_option(w, p, option);
-    tn_jw_cstr(w, value);
-    tn_jw_end_object(w);
-}
-
-static void write_number(struct tn_json_writer *w, const struct tn_policy *p, enum tn_plan_option option, uint64_t value)
-{
-    begin_option(w, p, option);
-    tn_jw_u64(w, value);
-    tn_jw_end_object(w);
-}
-
 void tn_policy_write(struct tn_json_writer *w, const struct tn_policy *p)
 {
     tn_jw_key(w, "options");
     tn_jw_begin_object(w);
-    write_text(w, p, TN_OPTION_TASK, p->task_name);
-    write_text(w, p, TN_OPTION_PROVIDER, p->provider_list);
-    write_text(w, p, TN_OPTION_DEVICE, p->device);
-    write_text(w, p, TN_OPTION_PLACEMENT, p->placement);
-    write_text(w, p, TN_OPTION_NUMERIC, p->numeric);
-    write_text(w, p, TN_OPTION_REQUIRE_LEVEL, p->require_level);
-    write_number(w, p, TN_OPTION_THREADS, p->threads);
-    write_number(w, p, TN_OPTION_MEMORY_LIMIT, p->memory_limit);
+    for (int i = 0; i < TN_PLAN_OPTIONS; i++) tn_option_write(w, &p->option[i]);
     tn_jw_end_object(w);
 }

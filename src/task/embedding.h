@@ -26,4 +26,8 @@ struct tn_embedding_finish tn_embedding_finish_of(bool package_normalizes, uint6
 /* x / max(|x|, 1e-12): a zero vector stays zero. Sums in double, in order. */
 void tn_embedding_normalize(float *x, size_t n);
 
+/* Defaults of a request, by package and contract. */
+enum tn_status tn_embedding_options(const struct tn_description *d, const struct tn_task_route *route, uint64_t width,
+                                    struct tn_arena *arena, struct tn_option *out, uint32_t *count, struct tn_error *err);
+
 #endif

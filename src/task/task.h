@@ -11,6 +11,7 @@
 #define TN_TASK_TASK_H
 
 #include "describe/describe.h"
+#include "describe/effective.h"
 #include "kernel/kernel.h"
 #include "text/tokenizer.h"
 
@@ -25,6 +26,8 @@ struct tn_task_route {
 
 struct tn_recipe;
 
+enum { TN_TASK_OPTIONS = 16 };
+
 struct tn_task {
     const char *name;     /* "embedding.dense" */
     const char *contract; /* "tenon.embedding.dense/v1"; a changed meaning is a new version */
@@ -35,6 +38,12 @@ struct tn_task {
     void (*assess)(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out);
     /* What the recipe does with this package (module places, prompts, truncation): members of the plan document. */
     void (*write_route)(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route);
+    /*
+     * What a request means where it says nothing, each option with who says so: at most TN_TASK_OPTIONS. `width` is the
+     * provider's output. Strings in the arena or the description. NULL: the task has no options. Fails only without memory.
+     */
+    enum tn_status (*options)(const struct tn_description *d, const struct tn_task_route *route, uint64_t width,
+                              struct tn_arena *arena, struct tn_option *out, uint32_t *count, struct tn_error *err);
 };
 
 /* NULL past the end. */

@@ -189,9 +189,9 @@ TEST(effective_options_carry_their_origin)
     o.threads = 3;
     REQUIRE(bench_plan(&b, &o));
     const struct tn_policy *p = &b.plan->survey.policy;
-    CHECK_INT(p->origin[TN_OPTION_TASK], TN_CHOICE_REQUEST);
-    CHECK_INT(p->origin[TN_OPTION_NUMERIC], TN_CHOICE_DEFAULT);
-    CHECK_INT(p->origin[TN_OPTION_THREADS], TN_CHOICE_REQUEST);
+    CHECK_INT(tn_option_effective(&p->option[TN_OPTION_TASK]).origin, TN_CHOICE_REQUEST);
+    CHECK_INT(tn_option_effective(&p->option[TN_OPTION_NUMERIC]).origin, TN_CHOICE_DEFAULT);
+    CHECK_INT(tn_option_effective(&p->option[TN_OPTION_THREADS]).origin, TN_CHOICE_REQUEST);
     CHECK_INT(p->threads, 3);
     CHECK_STR(p->numeric, "f32");
     CHECK_STR(p->device, "cpu");
