@@ -158,7 +158,10 @@ static enum tn_status read_space(struct tn_suite *s)
     tn_embed_request request = tn_suite_request(&s->texts[3], 1);
     enum tn_status status = tn_embed_start(s->session, &request, &x, s->err);
     while (!status && event.kind != TN_EVENT_TERMINAL) {
-        status = tn_execution_next(x, UINT32_MAX, &event, s->err);
+        status = tn_execution_next(x, UINT32_MAX, &event, s->scratch);
+        /* Whether texts can be embedded at all is what the checks find out. */
+        if (status && s->err) *s->err = *s->scratch;
+        else if (!status && tn_suite_is_fatal(s, event.status)) status = event.status;
     }
     if (!status) status = tn_execution_drain(x, UINT32_MAX, s->err);
     if (!status) status = tn_execution_account(x, &account, s->err);
@@ -226,7 +229,8 @@ static enum tn_status run_checks(struct tn_suite *s)
 {
     static enum tn_status (*const checks[])(struct tn_suite *) = {
         tn_check_vectors, tn_check_company, tn_check_lengths, tn_check_prompts,
-        tn_check_cancel,  tn_check_golden,  tn_check_sessions, /* the last: it ends the first session */
+        tn_check_cancel,  tn_check_stages,  tn_check_golden,
+        tn_check_sessions, /* the last: it ends the first session */
     };
     enum tn_status status = tn_check_mask(s);
     if (!status) status = first_answers(s);
