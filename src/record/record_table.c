@@ -2,6 +2,7 @@
 #include "record/record_table.h"
 
 #include "base/doctype_rows.h"
+#include "base/error_table.h"
 #include "record/record.h"
 
 const struct tn_doctype_title tn_record_document_title = {"urn:tenon:schema:record", "tenon: an evidence record"};
@@ -89,6 +90,10 @@ TN_DOC_OBJECT_TYPE(tn_record_dependency_type, "Dependency", "A value that the ev
     TN_DOC_MUST("value", TN_DOC_TEXT, "Its value or digest."),
     TN_DOC_MUST("needed_for", &level_type, "Lowest level that no longer holds when the value changes."));
 
+TN_DOC_OBJECT_TYPE(tn_record_stored_type, "Stored", "Whether the record went into the store; only where it has just been made.",
+    TN_DOC_MUST("done", TN_DOC_BOOLEAN, "Whether it did."),
+    TN_DOC_MUST_NULL("error", &tn_error_type, "Why not."));
+
 TN_DOC_OBJECT_TYPE(tn_record_document_type, "Record", "What one run of a qualification suite found out.",
     TN_DOC_MUST("schema", TN_DOC_ONE_OF(TN_RECORD_SCHEMA), "Version of this document."),
     TN_DOC_MUST("id", TN_DOC_TEXT, "Digest of the record."),
@@ -111,4 +116,5 @@ TN_DOC_OBJECT_TYPE(tn_record_document_type, "Record", "What one run of a qualifi
     TN_DOC_MUST("checks", TN_DOC_LIST_OF(&tn_record_check_type), "All checks."),
     TN_DOC_MUST("failures", TN_DOC_LIST_OF(&tn_record_failure_type), "Those that failed."),
     TN_DOC_MUST("exclusions", TN_DOC_LIST_OF(TN_DOC_TEXT), "What was not examined, and why."),
-    TN_DOC_MUST("dependencies", TN_DOC_LIST_OF(&tn_record_dependency_type), "What the evidence rests on."));
+    TN_DOC_MUST("dependencies", TN_DOC_LIST_OF(&tn_record_dependency_type), "What the evidence rests on."),
+    TN_DOC_MAY("stored", &tn_record_stored_type, NULL, "What became of it; no part of the record."));
