@@ -1,148 +1,130 @@
 /*
- * ONNX, recognised: whether the bytes are a ModelProto, and what stands on its surface: versions, counts, and the files
- * that hold its external data. Field numbers are those of onnx.proto. Does not judge operators or versions, which the
- * graph reader does; a file whose surface holds may still be unusable.
+ * The doors to the ONNX reader: the surface that the inventory looks at while it walks, a listed file in either form,
+ * and the text form. What the bytes mean is read in onnx_view.c.
  */
-#include "package/onnx.h"
+#include "package/onnx_read.h"
 
-#include "package/wire.h"
+#include "package/onnx_text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ModelProto, GraphProto, TensorProto, OperatorSetIdProto, StringStringEntryProto */
-enum { MODEL_IR_VERSION = 1, MODEL_PRODUCER = 2, MODEL_GRAPH = 7, MODEL_OPSET = 8 };
-enum { GRAPH_NODE = 1, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12 };
-enum { TENSOR_EXTERNAL = 13 };
-enum { OPSET_DOMAIN = 1, OPSET_VERSION = 2 };
-enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
+/* ---- the surface ------------------------------------------------------------------------------------------------- */
 
-struct reader {
-    struct tn_wire wire;
-    struct tn_arena *arena;
-    struct tn_onnx_surface *out;
-    struct tn_str locations[TN_ONNX_LOCATIONS]; /* while they are collected */
-    bool no_memory;
-};
-
-/* Wire type that a field of ModelProto has; -1: no such field. */
-static int model_type(uint32_t number)
+/* "ai.onnx 17, com.microsoft 1", cut where there is no more room. */
+static void list_opsets(const struct tn_onnx_view *v, char *out, size_t cap)
 {
-    static const signed char types[] = {
-        [1] = TN_WIRE_VARINT, [2] = TN_WIRE_BYTES,  [3] = TN_WIRE_BYTES,  [4] = TN_WIRE_BYTES,
-        [5] = TN_WIRE_VARINT, [6] = TN_WIRE_BYTES,  [7] = TN_WIRE_BYTES,  [8] = TN_WIRE_BYTES,
-        [14] = TN_WIRE_BYTES, [20] = TN_WIRE_BYTES, [25] = TN_WIRE_BYTES, [26] = TN_WIRE_BYTES,
-    };
-    bool known = (number >= 1 && number <= 8) || number == 14 || number == 20 || number == 25 || number == 26;
-    return known ? types[number] : -1;
-}
-
-/* "ai.onnx 17", appended to the list of operator sets. */
-static void read_opset(struct reader *r, struct tn_wire_range range)
-{
-    char domain[64] = "", *out = r->out->opsets;
-    uint64_t version = 0;
-    struct tn_wire_field f;
-    while (tn_wire_next(&r->wire, &range, &f)) {
-        if (f.number == OPSET_DOMAIN && f.type == TN_WIRE_BYTES)
-            tn_wire_text(&r->wire, f.bytes, domain, sizeof(domain));
-        if (f.number == OPSET_VERSION && f.type == TN_WIRE_VARINT) version = f.value;
-    }
-    size_t n = strlen(out), cap = sizeof(r->out->opsets);
-    snprintf(out + n, cap - n, "%s%s %llu", n ? ", " : "", *domain ? domain : "ai.onnx", (unsigned long long)version);
-}
-
-static void add_location(struct reader *r, const char *name, size_t n)
-{
-    struct tn_onnx_surface *out = r->out;
-    struct tn_str text = {name, n};
-    for (uint32_t i = out->location_count; i-- > 0;) {
-        if (tn_str_eq(r->locations[i], text)) return;
-    }
-    if (out->location_count == TN_ONNX_LOCATIONS) {
-        out->more_locations = true;
-        return;
-    }
-    struct tn_str copy = tn_arena_str(r->arena, text);
-    r->no_memory = r->no_memory || !copy.s;
-    if (copy.s) r->locations[out->location_count++] = copy;
-}
-
-/* The list in its final size; the texts are in the arena already. */
-static void keep_locations(struct reader *r)
-{
-    struct tn_onnx_surface *out = r->out;
-    if (out->location_count == 0) return;
-    out->locations = tn_arena_array(r->arena, out->location_count, sizeof(*out->locations));
-    r->no_memory = r->no_memory || !out->locations;
-    if (out->locations) memcpy(out->locations, r->locations, out->location_count * sizeof(*out->locations));
-}
-
-static void read_external(struct reader *r, struct tn_wire_range range)
-{
-    char key[16] = "", value[1024] = "";
     size_t n = 0;
-    struct tn_wire_field f;
-    while (tn_wire_next(&r->wire, &range, &f)) {
-        if (f.type != TN_WIRE_BYTES) continue;
-        if (f.number == ENTRY_KEY) tn_wire_text(&r->wire, f.bytes, key, sizeof(key));
-        if (f.number == ENTRY_VALUE) n = tn_wire_text(&r->wire, f.bytes, value, sizeof(value));
-    }
-    if (strcmp(key, "location") == 0) add_location(r, value, n);
-}
-
-static void read_initializer(struct reader *r, struct tn_wire_range range)
-{
-    struct tn_wire_field f;
-    while (tn_wire_next(&r->wire, &range, &f)) {
-        if (f.number == TENSOR_EXTERNAL && f.type == TN_WIRE_BYTES) read_external(r, f.bytes);
+    out[0] = 0;
+    for (uint32_t i = 0; i < v->opset_count && n < cap; i++) {
+        n += (size_t)snprintf(out + n, cap - n, "%s%.*s %lld", i ? ", " : "", TN_FMT_ARG(v->opsets[i].domain),
+                              (long long)v->opsets[i].version);
     }
 }
 
-static void read_graph(struct reader *r, struct tn_wire_range range)
+/* Locations outlive the reader: copies into the caller's arena. */
+static bool copy_locations(const struct tn_onnx_view *v, struct tn_arena *arena, struct tn_onnx_surface *out)
 {
-    struct tn_wire_field f;
-    while (tn_wire_next(&r->wire, &range, &f)) {
-        if (f.type != TN_WIRE_BYTES) continue;
-        r->out->nodes += f.number == GRAPH_NODE;
-        r->out->inputs += f.number == GRAPH_INPUT;
-        r->out->outputs += f.number == GRAPH_OUTPUT;
-        r->out->initializers += f.number == GRAPH_INITIALIZER;
-        if (f.number == GRAPH_INITIALIZER) read_initializer(r, f.bytes);
+    if (v->location_count == 0) return true;
+    out->locations = tn_arena_array(arena, v->location_count, sizeof(*out->locations));
+    if (!out->locations) return false;
+    for (uint32_t i = 0; i < v->location_count; i++) {
+        struct tn_onnx_location *to = &out->locations[i];
+        *to = v->locations[i];
+        to->name = tn_arena_str(arena, to->name);
+        to->first = tn_arena_str(arena, to->first);
+        if (!to->name.s || !to->first.s) return false;
     }
-}
-
-/* The fields of the model itself; false when they are not those of one. */
-static bool read_model(struct reader *r, uint64_t size)
-{
-    struct tn_wire_range all = {0, size}, graph = {0, 0};
-    struct tn_wire_field f;
-    while (tn_wire_next(&r->wire, &all, &f)) {
-        if (model_type(f.number) != (int)f.type) return false;
-        if (f.number == MODEL_IR_VERSION) r->out->ir_version = f.value;
-        if (f.number == MODEL_GRAPH) graph = f.bytes;
-        if (f.number == MODEL_OPSET) read_opset(r, f.bytes);
-        if (f.number == MODEL_PRODUCER) tn_wire_text(&r->wire, f.bytes, r->out->producer, sizeof(r->out->producer));
-    }
-    if (r->wire.failed || graph.end == 0 || r->out->ir_version == 0) return false;
-    read_graph(r, graph);
-    r->out->whole = !r->wire.failed;
+    out->location_count = v->location_count;
     return true;
 }
 
-enum tn_status tn_onnx_surface(const struct tn_source *source, struct tn_alloc *alloc, struct tn_arena *arena,
+enum tn_status tn_onnx_surface(const struct tn_context *ctx, const struct tn_source *source, struct tn_arena *arena,
                                struct tn_onnx_surface *out, bool *is_onnx)
 {
     *out = (struct tn_onnx_surface){0};
-    struct reader *r = tn_malloc(alloc, sizeof(*r));
+    *is_onnx = false;
+    struct tn_onnx_reader *r = tn_onnx_reader_new(ctx, source->name, true, NULL);
     if (!r) return TN_INSUFFICIENT_MEMORY;
-    r->arena = arena;
-    r->out = out;
-    r->no_memory = false;
-    tn_wire_init(&r->wire, source);
-    *is_onnx = read_model(r, source->size);
-    keep_locations(r);
-    enum tn_status status = r->no_memory ? TN_INSUFFICIENT_MEMORY : TN_OK;
-    tn_free(alloc, r);
+    enum tn_status status = tn_onnx_read_model(r, source, is_onnx);
+    const struct tn_onnx_view *v = r->view;
+    out->whole = status == TN_OK;
+    out->ir_version = (uint64_t)v->ir_version;
+    out->nodes = r->nodes;
+    out->inputs = r->inputs;
+    out->outputs = r->outputs;
+    out->initializers = r->initializers;
+    snprintf(out->producer, sizeof(out->producer), "%.*s", TN_FMT_ARG(v->producer_name));
+    list_opsets(v, out->opsets, sizeof(out->opsets));
+    if (status != TN_INSUFFICIENT_MEMORY && *is_onnx && !copy_locations(v, arena, out)) status = TN_INSUFFICIENT_MEMORY;
+    tn_onnx_reader_free(r);
+    return status == TN_INSUFFICIENT_MEMORY ? status : TN_OK;
+}
+
+/* ---- the text form ----------------------------------------------------------------------------------------------- */
+
+/* The transcript ends with the call, so nothing may point into it. */
+static void forget_ranges(struct tn_onnx_view *v)
+{
+    static const struct tn_wire_range none = {0, 0};
+    v->text_form = true;
+    for (uint32_t i = 0; i < v->input_count; i++) v->inputs[i].at = 0;
+    for (uint32_t i = 0; i < v->output_count; i++) v->outputs[i].at = 0;
+    for (uint32_t i = 0; i < v->initializer_count; i++) v->initializers[i].message = v->initializers[i].raw = none;
+    for (uint32_t i = 0; i < v->external_count; i++) v->externals[i].at = 0;
+    for (uint32_t i = 0; i < v->node_count; i++) v->nodes[i].message = none;
+    for (uint32_t i = 0; i < v->function_count; i++) v->functions[i].message = none;
+}
+
+enum tn_status tn_onnx_view_open_text(const struct tn_context *ctx, struct tn_str file, struct tn_str text,
+                                      struct tn_onnx_view **out, struct tn_error *err)
+{
+    struct tn_buf bytes;
+    struct tn_str holder;
+    *out = NULL;
+    /* The dearest text is a list of doubles: nine bytes for the two of "1,". */
+    tn_buf_init(&bytes, ctx->alloc, text.n < SIZE_MAX / 8 ? 6 * text.n + 64 : SIZE_MAX);
+    enum tn_status status = tn_onnx_text_to_bytes(ctx, file, text, &bytes, err);
+    if (!status) {
+        struct tn_str all = tn_buf_str(&bytes);
+        struct tn_source source = tn_source_of_memory(all.s, all.n, file, &holder);
+        status = tn_onnx_view_open(ctx, &source, out, err);
+    }
+    if (!status) forget_ranges(*out);
+    tn_buf_release(&bytes);
+    return status;
+}
+
+/* ---- a file of a package ----------------------------------------------------------------------------------------- */
+
+static enum tn_status not_a_graph(const struct tn_package_file *file, struct tn_error *err)
+{
+    struct tn_finding *f =
+        tn_error_set(err, TN_ARTIFACT_MALFORMED, TN_PHASE_PACKAGE, "the file is not a graph in ONNX");
+    tn_at_file(f, file->path);
+    tn_found(f, "%s", file->role == TN_ROLE_UNKNOWN ? "nothing that was recognised" : tn_file_role_name(file->role));
+    tn_expected(f, "an ONNX model, or one in protobuf's text form");
+    return TN_ARTIFACT_MALFORMED;
+}
+
+enum tn_status tn_inventory_onnx(const struct tn_inventory *inv, const struct tn_package_file *file,
+                                 struct tn_onnx_view **out, struct tn_error *err)
+{
+    struct tn_os_file open;
+    struct tn_str text;
+    *out = NULL;
+    if (file->role == TN_ROLE_ONNX_TEXT) {
+        enum tn_status read = tn_inventory_read(inv, file->path, &text, err);
+        if (read) return read;
+        read = tn_onnx_view_open_text(inv->ctx, file->path, text, out, err);
+        tn_free(inv->ctx->alloc, (char *)(uintptr_t)text.s);
+        return read;
+    }
+    if (file->role != TN_ROLE_ONNX) return not_a_graph(file, err);
+    enum tn_status status = tn_inventory_open_file(inv, file, &open, err);
+    if (status) return status;
+    struct tn_source source = tn_source_of_file(&open, file->path);
+    status = tn_onnx_view_open(inv->ctx, &source, out, err);
+    tn_os_close(&open);
     return status;
 }

@@ -79,7 +79,8 @@ enum { TN_MAX_RANK = 8 };
     X(METADATA, "metadata")          /* inference_metadata.* and tenon_package.json */             \
     X(CODE, "code")                                                                                \
     X(DOCUMENT, "document")          /* readme, licence, picture: descriptive */                   \
-    X(OTHER, "other")                /* hidden files and droppings of tools: never opened */
+    X(OTHER, "other")                /* hidden files and droppings of tools: never opened */       \
+    X(ONNX_TEXT, "onnx_text")        /* a graph in protobuf's text form: inspected, never executed */
 
 enum tn_file_role {
 #define X(name, text) TN_ROLE_##name,

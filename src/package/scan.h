@@ -8,6 +8,8 @@
 
 #include "package/package.h"
 
+struct tn_onnx_location;
+
 enum { TN_SNIFF_BYTES = 4096, TN_ENDS_BYTES = 64 << 10, TN_PATH_BYTES = 4096 };
 
 /* What one file turned out to be beyond its public entry; parallel to inv->files. */
@@ -21,7 +23,7 @@ struct tn_scan_file {
     uint32_t adapter;             /* adapter_config.json: index of its evidence + 1 */
     struct tn_str note;           /* containers that are recognised: one line for people */
     struct tn_str written_for;    /* safetensors: __metadata__/format */
-    struct tn_str *locations;     /* onnx: names of external data, unchecked */
+    struct tn_onnx_location *locations; /* onnx: files of external data, unchecked */
     uint32_t location_count;
 };
 

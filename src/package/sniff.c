@@ -174,6 +174,13 @@ static enum tn_file_role text_role(const struct sniff *f)
     return TN_ROLE_UNKNOWN;
 }
 
+/* A graph in text form says so by its name; a text has no magic of its own. */
+static bool is_onnx_text(const struct sniff *f)
+{
+    static const char *const ends[] = {".onnx.textproto", ".onnx.txtpb", ".onnx.pbtxt", NULL};
+    return ends_with_any(f->name, ends) && !memchr(f->head.s, 0, f->head.n);
+}
+
 static void decide(struct sniff *f)
 {
     const char *format;
@@ -193,6 +200,9 @@ static void decide(struct sniff *f)
     } else if (is_openvino(f)) {
         file->role = TN_ROLE_OPENVINO;
         file->format = "openvino_ir";
+    } else if (is_onnx_text(f)) {
+        file->role = TN_ROLE_ONNX_TEXT;
+        file->format = "onnx_text";
     } else {
         file->role = text_role(f);
     }
@@ -213,13 +223,13 @@ static enum tn_status try_onnx(struct sniff *f)
     bool is_onnx = false;
     if (f->file->role != TN_ROLE_UNKNOWN || !(head_has(f, 0, "\x08", 1) || tn_ends_fold(f->name, ".onnx")))
         return TN_OK;
-    if (tn_onnx_surface(&f->source, f->s->alloc, f->s->arena, &surface, &is_onnx)) return tn_scan_memory(f->s);
+    if (tn_onnx_surface(f->s->ctx, &f->source, f->s->arena, &surface, &is_onnx)) return tn_scan_memory(f->s);
     if (!is_onnx) return TN_OK;
     f->file->role = TN_ROLE_ONNX;
     f->file->format = "onnx";
     f->extra->locations = surface.locations;
     f->extra->location_count = surface.location_count;
-    if (!surface.whole || surface.more_locations) {
+    if (!surface.whole) {
         f->file->malformed = true;
         tn_scan_finding(f->s, f->index, TN_BLOCKER, TN_ARTIFACT_MALFORMED, "the graph cannot be walked to its end");
     }

@@ -6,6 +6,7 @@
 #include "package/scan.h"
 
 #include "base/sort.h"
+#include "package/onnx.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -281,24 +282,25 @@ static bool alone(const struct tn_scan *s, uint32_t leader, uint32_t file)
 }
 
 /* External data of a graph stands relative to the graph's own folder. */
-static enum tn_status find_data(struct tn_scan *s, uint32_t graph, struct tn_str name, uint32_t *out)
+static enum tn_status find_data(struct tn_scan *s, uint32_t graph, const struct tn_onnx_location *l, uint32_t *out)
 {
     struct tn_inventory *inv = s->inv;
     struct tn_str path, place = inv->files[graph].path;
     struct tn_arena scratch;
     tn_arena_init(&scratch, s->alloc);
     *out = TN_NO_FILE;
-    enum tn_status status = tn_package_reference(&scratch, tn_package_folder(place), name, &path, s->problem);
+    enum tn_status status = tn_package_reference(&scratch, tn_package_folder(place), l->name, &path, s->problem);
     if (status) {
         size_t before = inv->findings.count;
         status = tn_scan_take(s, graph, TN_BLOCKER, status);
-        if (!status && inv->findings.count > before) tn_at_file(&inv->findings.items[before], place);
+        if (!status && inv->findings.count > before) tn_at_tensor(&inv->findings.items[before], place, l->first);
     } else {
         *out = tn_inventory_index(inv, path);
         if (*out == TN_NO_FILE) {
             struct tn_finding *f =
                 tn_scan_finding(s, graph, TN_BLOCKER, TN_ARTIFACT_MISSING, "external data of a graph is missing");
-            tn_found(f, "no file %.*s", TN_FMT_ARG(path));
+            tn_at_tensor(f, place, l->first);
+            tn_onnx_location_missing(f, l, path);
             tn_remedy(f, "%s", s->single.n ? "open the folder that holds graph and data"
                                            : "fetch the data file into the graph's folder");
         }
@@ -323,7 +325,7 @@ static enum tn_status add_onnx(struct tn_scan *s, uint32_t graph)
     v.files[v.file_count++] = graph;
     for (uint32_t i = 0; i < extra->location_count; i++) {
         uint32_t data;
-        enum tn_status status = find_data(s, graph, extra->locations[i], &data);
+        enum tn_status status = find_data(s, graph, &extra->locations[i], &data);
         if (status) return status;
         if (data == TN_NO_FILE) continue;
         if (inv->files[data].role == TN_ROLE_UNKNOWN) {

@@ -1,4 +1,7 @@
-/* The wire reader; see the header. Groups (types 3 and 4) are long gone from the formats that we meet: an error. */
+/*
+ * The wire reader; see the header. Groups (types 3 and 4) are long gone from the formats that we meet: an error. So is
+ * a varint of more than 64 bits, whose surplus other readers drop: two readers must not see two numbers.
+ */
 #include "package/wire.h"
 
 #include <string.h>
@@ -10,11 +13,16 @@ void tn_wire_init(struct tn_wire *w, const struct tn_source *source)
     w->block_n = 0;
     w->fields = 0;
     w->failed = false;
+    w->failed_at = 0;
+    w->why = "";
 }
 
-static bool fail(struct tn_wire *w)
+bool tn_wire_fail(struct tn_wire *w, uint64_t at, const char *why)
 {
+    if (w->failed) return false;
     w->failed = true;
+    w->failed_at = at;
+    w->why = why;
     return false;
 }
 
@@ -22,7 +30,9 @@ static bool load(struct tn_wire *w, uint64_t at)
 {
     uint64_t left = at < w->source->size ? w->source->size - at : 0;
     size_t n = left < TN_WIRE_BLOCK ? (size_t)left : TN_WIRE_BLOCK;
-    if (n == 0 || w->source->read(w->source->context, at, w->block, n) != 0) return fail(w);
+    w->block_n = 0;
+    if (n == 0) return tn_wire_fail(w, at, "the file ends here");
+    if (w->source->read(w->source->context, at, w->block, n) != 0) return tn_wire_fail(w, at, "cannot be read");
     w->block_at = at;
     w->block_n = n;
     return true;
@@ -35,26 +45,28 @@ static bool byte_at(struct tn_wire *w, uint64_t at, unsigned char *out)
     return true;
 }
 
-static bool varint(struct tn_wire *w, struct tn_wire_range *message, uint64_t *out)
+bool tn_wire_varint(struct tn_wire *w, struct tn_wire_range *range, uint64_t *out)
 {
-    uint64_t value = 0;
+    uint64_t value = 0, start = range->at;
     for (unsigned shift = 0; shift < 64; shift += 7) {
         unsigned char c;
-        if (message->at >= message->end || !byte_at(w, message->at, &c)) return fail(w);
-        message->at++;
+        if (range->at >= range->end) return tn_wire_fail(w, start, "a number is cut off");
+        if (!byte_at(w, range->at, &c)) return false;
+        range->at++;
+        if (shift == 63 && c > 1) break;
         value |= (uint64_t)(c & 0x7F) << shift;
         if (!(c & 0x80)) {
             *out = value;
             return true;
         }
     }
-    return fail(w);
+    return tn_wire_fail(w, start, "a number of more than 64 bits");
 }
 
 static bool fixed(struct tn_wire *w, struct tn_wire_range *message, unsigned bytes, uint64_t *out)
 {
     uint64_t value = 0;
-    if (message->end - message->at < bytes) return fail(w);
+    if (message->end - message->at < bytes) return tn_wire_fail(w, message->at, "a number is cut off");
     for (unsigned i = 0; i < bytes; i++) {
         unsigned char c;
         if (!byte_at(w, message->at + i, &c)) return false;
@@ -65,35 +77,58 @@ static bool fixed(struct tn_wire *w, struct tn_wire_range *message, unsigned byt
     return true;
 }
 
+static bool length_delimited(struct tn_wire *w, struct tn_wire_range *message, struct tn_wire_field *out)
+{
+    uint64_t length;
+    if (!tn_wire_varint(w, message, &length)) return false;
+    if (length > message->end - message->at)
+        return tn_wire_fail(w, out->at, "a length goes beyond the message around it");
+    out->bytes = (struct tn_wire_range){message->at, message->at + length};
+    message->at += length;
+    return true;
+}
+
 bool tn_wire_next(struct tn_wire *w, struct tn_wire_range *message, struct tn_wire_field *out)
 {
-    uint64_t key, length;
+    uint64_t key;
     if (w->failed || message->at >= message->end) return false;
-    if (++w->fields > TN_WIRE_FIELDS || !varint(w, message, &key)) return fail(w);
-    *out = (struct tn_wire_field){.type = (unsigned)(key & 7)};
-    if (key >> 3 == 0 || key >> 3 > UINT32_C(0x1FFFFFFF)) return fail(w);
+    *out = (struct tn_wire_field){.at = message->at};
+    if (++w->fields > TN_WIRE_FIELDS) return tn_wire_fail(w, message->at, "too many fields");
+    if (!tn_wire_varint(w, message, &key)) return false;
+    out->type = (unsigned)(key & 7);
+    if (key >> 3 == 0 || key >> 3 > UINT32_C(0x1FFFFFFF)) return tn_wire_fail(w, out->at, "no field has this number");
     out->number = (uint32_t)(key >> 3);
     switch (out->type) {
-    case TN_WIRE_VARINT: return varint(w, message, &out->value);
+    case TN_WIRE_VARINT: return tn_wire_varint(w, message, &out->value);
     case TN_WIRE_FIXED64: return fixed(w, message, 8, &out->value);
     case TN_WIRE_FIXED32: return fixed(w, message, 4, &out->value);
-    case TN_WIRE_BYTES:
-        if (!varint(w, message, &length) || length > message->end - message->at) return fail(w);
-        out->bytes = (struct tn_wire_range){message->at, message->at + length};
-        message->at += length;
-        return true;
-    default: return fail(w);
+    case TN_WIRE_BYTES: return length_delimited(w, message, out);
+    case 3:
+    case 4: return tn_wire_fail(w, out->at, "a group, which the format has not");
+    default: return tn_wire_fail(w, out->at, "no wire type has this number");
     }
+}
+
+bool tn_wire_copy(struct tn_wire *w, struct tn_wire_range bytes, void *out, size_t n)
+{
+    if (w->failed || n > bytes.end - bytes.at) return tn_wire_fail(w, bytes.at, "more bytes are needed than there are");
+    if (n == 0) return true;
+    if (n > TN_WIRE_BLOCK) {
+        if (w->source->read(w->source->context, bytes.at, out, n) == 0) return true;
+        return tn_wire_fail(w, bytes.at, "cannot be read");
+    }
+    bool inside = bytes.at >= w->block_at && bytes.at - w->block_at < w->block_n;
+    if ((!inside || w->block_n - (bytes.at - w->block_at) < n) && !load(w, bytes.at)) return false;
+    if (w->block_n < n) return tn_wire_fail(w, bytes.at, "the file ends here");
+    memcpy(out, w->block + (bytes.at - w->block_at), n);
+    return true;
 }
 
 size_t tn_wire_text(struct tn_wire *w, struct tn_wire_range bytes, char *out, size_t cap)
 {
     uint64_t length = bytes.end - bytes.at;
     size_t n = length < cap - 1 ? (size_t)length : cap - 1;
-    if (n && w->source->read(w->source->context, bytes.at, out, n) != 0) {
-        w->failed = true;
-        n = 0;
-    }
+    if (!tn_wire_copy(w, bytes, out, n)) n = 0;
     out[n] = 0;
     return n;
 }

@@ -1,8 +1,10 @@
 /*
  * Protobuf wire format over a block source: fields one after the other, nested messages as ranges, nothing decoded that
  * nobody asks for. Reads in blocks of 4 KiB and jumps over what is skipped, so that a model of gigabytes costs a few
- * reads. The bytes are hostile: one sticky error, every length is checked against its enclosing range, and the number
- * of fields visited is bounded. Encoding: protobuf.dev, "Encoding".
+ * reads. The bytes are hostile: one sticky error with its place and reason, every length is checked against its
+ * enclosing range, and the number of fields visited is bounded. Encoding: protobuf.dev, "Encoding".
+ *
+ * Values of type TN_WIRE_BYTES stay ranges of the source: weights are never copied here.
  */
 #ifndef TN_PACKAGE_WIRE_H
 #define TN_PACKAGE_WIRE_H
@@ -10,7 +12,8 @@
 #include "base/source.h"
 
 enum { TN_WIRE_VARINT = 0, TN_WIRE_FIXED64 = 1, TN_WIRE_BYTES = 2, TN_WIRE_FIXED32 = 5 };
-enum { TN_WIRE_BLOCK = 4096, TN_WIRE_FIELDS = 4 << 20 };
+/* The largest unrolled graphs that are published have some million nodes of a dozen fields; 2^25 take half a second. */
+enum { TN_WIRE_BLOCK = 4096, TN_WIRE_FIELDS = 32 << 20 };
 
 struct tn_wire {
     const struct tn_source *source;
@@ -18,10 +21,12 @@ struct tn_wire {
     size_t block_n;
     uint64_t fields; /* visited so far */
     bool failed;
+    uint64_t failed_at; /* offset in the source */
+    const char *why;    /* constant text */
     unsigned char block[TN_WIRE_BLOCK];
 };
 
-/* Bytes [at, end) of the source: a message. */
+/* Bytes [at, end) of the source: a message, a string, packed numbers. */
 struct tn_wire_range {
     uint64_t at, end;
 };
@@ -29,6 +34,7 @@ struct tn_wire_range {
 struct tn_wire_field {
     uint32_t number;
     unsigned type;
+    uint64_t at;                /* of the key */
     uint64_t value;             /* varint and fixed types */
     struct tn_wire_range bytes; /* of type TN_WIRE_BYTES */
 };
@@ -36,7 +42,13 @@ struct tn_wire_field {
 void tn_wire_init(struct tn_wire *w, const struct tn_source *source);
 /* The next field of a message, whose range moves on; false at its end or after an error (w->failed tells). */
 bool tn_wire_next(struct tn_wire *w, struct tn_wire_range *message, struct tn_wire_field *out);
+/* One varint of at most 10 bytes and 64 bits from the front of a range, as packed numbers need it. */
+bool tn_wire_varint(struct tn_wire *w, struct tn_wire_range *range, uint64_t *out);
+/* Copies the first n bytes of a range that holds as many; false after an error. Small ranges come from the block. */
+bool tn_wire_copy(struct tn_wire *w, struct tn_wire_range bytes, void *out, size_t n);
 /* Copies at most cap - 1 bytes and a NUL; returns how many. */
 size_t tn_wire_text(struct tn_wire *w, struct tn_wire_range bytes, char *out, size_t cap);
+/* The first error stays. Always false. */
+bool tn_wire_fail(struct tn_wire *w, uint64_t at, const char *why);
 
 #endif
