@@ -202,8 +202,6 @@ static enum tn_status see_container(struct tn_scan *s, uint32_t index)
     case TN_ROLE_ONNX: return tn_scan_evidence(s, "onnx", "onnx.model_proto", index, "%.*s", TN_FMT_ARG(extra->note));
     case TN_ROLE_ONNX_TEXT:
         return tn_scan_evidence(s, "onnx_text", "onnx.text_form", index, "a graph in text form, never executed");
-    case TN_ROLE_ONNX_TEXT:
-        return tn_scan_evidence(s, "onnx_text", "onnx.text_form", index, "a graph in text form, never executed");
     case TN_ROLE_OPENVINO: return tn_scan_evidence(s, "openvino_ir", "openvino.net_xml", index, "a graph in XML");
     case TN_ROLE_PICKLE:
         return tn_scan_evidence(s, "pytorch_pickle", "pickle.first_bytes", index, "%s, not opened", file->format);
