@@ -24,6 +24,10 @@ void tn_take_hints(struct tn_builder *b, struct tn_json execution_hints);
 void tn_take_model_properties(struct tn_builder *b, const struct tn_hint_property *properties, size_t count,
                               struct tn_str file);
 
+struct tn_standard;
+/* What the structure of an inference-metadata document uses, and a blocker for each part that is not executed here. */
+void tn_require_uses(struct tn_builder *b, const struct tn_standard *doc);
+
 /*
  * The end of a description: execution_hints.json beside the package, capabilities that follow from what was described, and
  * a blocker for each that is not offered.
