@@ -38,7 +38,9 @@ static const struct tn_capability table[] = {
     KNOWN("multi_axis_positions", MEDIA, "positions of more than one coordinate")
     KNOWN("loop_carried_state", STATE, "handing a state tensor of fixed shape from one step to the next")
     KNOWN("dual_sequence_inputs", MEDIA, "feeding token ids and routed embeddings to one decoder at the same time")
-    KNOWN("workflow_ssa", SYNTAX, "executing a workflow of typed values that are each assigned once")
+    OFFERED("workflow_ssa", 1, SYNTAX,
+            "a workflow of typed values, each assigned once, runs when its only component is the package's own; another "
+            "component is refused by its implementation")
     KNOWN("linear_effects", SYNTAX, "keeping the declared order of effects on the outside world")
     KNOWN("serving_service_contract", STATE,
           "serving controls of a workflow: active rows, accepted lengths, and state groups with their life cycle")
@@ -52,7 +54,7 @@ static const struct tn_capability table[] = {
     KNOWN("telemetry_adapter", ADAPTERS, "time stamps and elapsed times as values of a workflow")
     KNOWN("nested_control_flow", SYNTAX, "loops and branches inside one another")
     KNOWN("loop_induction_values", SYNTAX, "the number of the current iteration as a value")
-    KNOWN("typed_emit", SYNTAX, "publishing a value of a workflow under a declared output")
+    OFFERED("typed_emit", 1, SYNTAX, "a value of a workflow is published under the declared output that it is bound to")
     KNOWN("streaming_emit", SYNTAX, "publishing outputs while the workflow still runs")
     KNOWN("emit_valid_length", SYNTAX, "publishing only the valid beginning of each row of a fixed-size tensor")
     KNOWN("input_presence", SYNTAX, "telling a workflow whether an optional input was given")

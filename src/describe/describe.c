@@ -88,6 +88,7 @@ void tn_description_free(struct tn_description *d)
 {
     if (!d) return;
     struct tn_alloc *alloc = d->arena.alloc;
+    tn_standard_release(&d->standard);
     tn_json_release(&d->contract);
     tn_findings_release(&d->findings);
     tn_arena_release(&d->arena);

@@ -3,6 +3,7 @@
 
 #include "base/yaml.h"
 #include "describe/package_document.h"
+#include "describe/standard/check.h"
 #include "describe/standard/tables.h"
 
 const char *tn_document_kind_name(enum tn_document_kind kind)
@@ -45,22 +46,6 @@ static enum tn_document_kind kind_of(struct tn_str name, struct tn_json root)
     return hints || tn_str_ends(name, "execution_hints.json") ? TN_DOCUMENT_HINTS : TN_DOCUMENT_METADATA;
 }
 
-static enum tn_status check_metadata(struct tn_json root, struct tn_validation *v)
-{
-    return tn_standard_check_tables(root, &v->findings);
-}
-
-static enum tn_status check(struct tn_json root, struct tn_validation *v)
-{
-    switch (v->kind) {
-    case TN_DOCUMENT_METADATA: return check_metadata(root, v);
-    case TN_DOCUMENT_PACKAGE:
-        return tn_doctype_check(root, &tn_package_document_type, TN_PHASE_DESCRIBE, &v->findings);
-    case TN_DOCUMENT_HINTS: return tn_execution_hints_check_tables(root, &v->findings);
-    }
-    return TN_OK;
-}
-
 /* A text that does not parse is the one fault of the document. */
 static enum tn_status unreadable(struct tn_validation *v, enum tn_status status, const struct tn_error *problem)
 {
@@ -70,6 +55,32 @@ static enum tn_status unreadable(struct tn_validation *v, enum tn_status status,
     *f = problem->primary;
     f->severity = TN_BLOCKER;
     f->phase = TN_PHASE_DESCRIBE;
+    return TN_OK;
+}
+
+/* The meaning is looked at even when the shape is not right: whoever mends a document wants all of its faults. */
+static enum tn_status check_metadata(const struct tn_context *ctx, struct tn_json root, struct tn_validation *v,
+                                     struct tn_error *problem)
+{
+    struct tn_standard standard;
+    enum tn_status status = tn_standard_check_tables(root, &v->findings);
+    if (status == TN_RESOURCE_LIMIT || status == TN_INSUFFICIENT_MEMORY) return status;
+    status = tn_standard_read(&standard, ctx->alloc, root, problem);
+    if (status) return status == TN_INSUFFICIENT_MEMORY ? status : unreadable(v, status, problem);
+    status = tn_standard_check(&standard, &v->findings, problem);
+    tn_standard_release(&standard);
+    return status;
+}
+
+static enum tn_status check(const struct tn_context *ctx, struct tn_json root, struct tn_validation *v,
+                            struct tn_error *problem)
+{
+    switch (v->kind) {
+    case TN_DOCUMENT_METADATA: return check_metadata(ctx, root, v, problem);
+    case TN_DOCUMENT_PACKAGE:
+        return tn_doctype_check(root, &tn_package_document_type, TN_PHASE_DESCRIBE, &v->findings);
+    case TN_DOCUMENT_HINTS: return tn_execution_hints_check_tables(root, &v->findings);
+    }
     return TN_OK;
 }
 
@@ -87,7 +98,7 @@ enum tn_status tn_validate_text(const struct tn_context *ctx, struct tn_str name
         status = unreadable(out, status, problem);
     } else {
         out->kind = kind_of(name, tn_json_root(&doc));
-        status = check(tn_json_root(&doc), out);
+        status = check(ctx, tn_json_root(&doc), out, problem);
         tn_json_release(&doc);
     }
     tn_free(ctx->alloc, problem);

@@ -8,6 +8,8 @@
 #include "describe/convention.h"
 #include "describe/dialect/dialect.h"
 #include "describe/package_document.h"
+#include "describe/requirements.h"
+#include "describe/standard/check.h"
 #include "describe/standard/tables.h"
 
 static const char *const names[] = {"inference_metadata.yaml", "inference_metadata.yml", "inference_metadata.json"};
@@ -163,6 +165,30 @@ static void read_components(struct tn_builder *b, struct tn_json root)
     check_width(b, ours);
 }
 
+/* Shape, then meaning. False: nothing of the document can be relied on. */
+static bool check_contract(struct tn_builder *b, struct tn_json root)
+{
+    struct tn_description *d = b->d;
+    enum tn_status status = tn_standard_check_tables(root, &d->findings);
+    if (status == TN_INSUFFICIENT_MEMORY) tn_builder_no_memory(b);
+    if (status) return false;
+    size_t before = d->findings.blockers;
+    tn_error_clear(b->scratch);
+    status = tn_standard_read(&d->standard, b->alloc, root, b->scratch);
+    if (!status) status = tn_standard_check(&d->standard, &d->findings, b->scratch);
+    if (status) tn_builder_report(b, status);
+    return !status && d->findings.blockers == before;
+}
+
+static void take_requirements(struct tn_builder *b, struct tn_json root)
+{
+    tn_require_stated_list(b, tn_json_get(root, "required_capabilities"));
+    tn_require_stated_list(b, tn_json_find(root, "/pipeline/workflow/manifest/capabilities"));
+    tn_require_uses(b, &b->d->standard);
+    tn_take_hardware(b, tn_json_get(root, "hardware_requirements"));
+    tn_take_generation(b, tn_json_get(root, "generation"));
+}
+
 static void describe(struct tn_builder *b)
 {
     struct tn_str path = TN_STR("");
@@ -172,7 +198,8 @@ static void describe(struct tn_builder *b)
         return;
     }
     if (!tn_builder_document(b, path, TN_JSON_OBJECT, doc)) return;
-    if (tn_standard_check_tables(tn_json_root(doc), &b->d->findings) != TN_OK) return;
+    if (!check_contract(b, tn_json_root(doc))) return;
+    take_requirements(b, tn_json_root(doc));
     read_components(b, tn_json_root(doc));
     tn_compare_with_convention(b);
 }
