@@ -114,6 +114,7 @@ int cli_records(struct cli *cli);
 int cli_doctor(struct cli *cli);
 int cli_families(struct cli *cli);
 int cli_tasks(struct cli *cli);
+int cli_schema(struct cli *cli);
 int cli_help(struct cli *cli);
 /* shell: "bash", "zsh" or "fish" */
 void cli_completion(struct cli_out *o, const char *shell);

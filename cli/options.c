@@ -77,6 +77,11 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
         "tenon families --json"},
     [CLI_TASKS] = {"tasks", "", 0, 0, "list the task contracts",
         "Each task with its version, what a request and a result mean, and its options.", "tenon tasks"},
+    [CLI_SCHEMA] = {"schema", "[NAME]", 0, 1, "print the JSON Schema of a document that tenon reads or writes",
+        "Names: description (inference_metadata.yaml), package (tenon_package.json), hints (execution_hints.json), plan, "
+        "record, error; without a name the list of them. With --json the schema itself, draft 2020-12, always the same "
+        "bytes; otherwise its types as tables.",
+        "tenon schema\ntenon schema plan\ntenon schema description --json > inference_metadata.schema.json"},
     [CLI_HELP] = {"help", "[VERB]", 0, 1, "explain tenon, or one verb",
         "Everything printed here comes from the table that also parses the command line.",
         "tenon help embed\ntenon help --man > tenon.1\ntenon help --completion bash > tenon.bash"},

@@ -26,6 +26,7 @@ enum cli_verb_id {
     CLI_DOCTOR,
     CLI_FAMILIES,
     CLI_TASKS,
+    CLI_SCHEMA,
     CLI_HELP,
     CLI_VERB_COUNT
 };

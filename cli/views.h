@@ -13,6 +13,8 @@ void cli_view_doctor(struct cli_view *v, const struct cli_json *root);
 void cli_view_capabilities(struct cli_view *v, const struct cli_json *root);
 void cli_view_families(struct cli_view *v, const struct cli_json *root);
 void cli_view_tasks(struct cli_view *v, const struct cli_json *root);
+void cli_view_schemas(struct cli_view *v, const struct cli_json *root);
+void cli_view_schema(struct cli_view *v, const struct cli_json *root);
 
 /* Findings with place, found, expected and remedy; nothing when there are none. */
 void cli_view_findings(struct cli_view *v, const char *heading, const struct cli_json *findings);
