@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the document tables against an independent JSON Schema validator.
 
-    tests/parity/schema.py --doccheck build/tests/doccheck [--count 400] [--only WORD]
+    tests/parity/schema.py --build build [--count 2000] [--only WORD]
 
 For the inference-metadata standard and the execution hints, three verdicts on every document:
 
@@ -14,6 +14,9 @@ mutations of both, all from one seed. `printed` and `checked` must always agree 
 schema plus the amendments below. A document on which they differ from the schema as published must
 be explained by an amendment, and each amendment must have explained one: a reason that explains
 nothing is a mistake in this list.
+
+And the command: its schemas are valid and always the same, what it prints validates under them, and
+what it describes validates under the schema that the proposal publishes.
 """
 
 import argparse
@@ -23,6 +26,7 @@ import pathlib
 import random
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 
@@ -377,23 +381,85 @@ def compare(report, tool, name, published, base, count):
         report.check(f"{name}: differs from the published schema: {why}", times > 0, f"{times} times")
 
 
+# ---- the command ----------------------------------------------------------------------------------
+
+NAMES = ("description", "package", "hints", "plan", "record", "error")
+PACKAGES = ("bert_mean_normalize", "bert_dense_chain", "bert_prompt_excluded", "bert_mlm_head")
+
+
+def command(report, tenon, published):
+    def run(*words):
+        done = subprocess.run([tenon, *map(str, words)], capture_output=True)
+        return done.returncode, done.stdout
+
+    schemas = {}
+    for name in NAMES:
+        first, second = run("schema", name, "--json"), run("schema", name, "--json")
+        report.check(f"command: schema {name} is printed twice alike", first == second and first[0] == 0)
+        schemas[name] = json.loads(first[1])
+        try:
+            Draft202012Validator.check_schema(schemas[name])
+            good = True
+        except Exception:
+            good = False
+        report.check(f"command: schema {name} is draft 2020-12", good)
+
+    def validates(what, name, document):
+        problems = [x.json_path + " " + x.message[:200] for x in Draft202012Validator(schemas[name]).iter_errors(document)]
+        report.check(f"command: {what}", not problems, "; ".join(problems[:3]))
+
+    packages = STANDARD.parent / "packages"
+    with tempfile.TemporaryDirectory() as folder:
+        for package in PACKAGES:
+            path = packages / package
+            _, out = run("plan", path, "--task", "embedding.dense", "--json")
+            validates(f"plan of {package}", "plan", json.loads(out))
+            target = pathlib.Path(folder) / package
+            code, out = run("describe", path, "--output", target, "--format", "json", "--provenance", "--json")
+            if code:
+                report.check(f"command: describe {package}", False, out.decode()[:300])
+                continue
+            metadata = json.loads((target / "inference_metadata.json").read_text())
+            validates(f"description of {package}", "description", metadata)
+            report.check(
+                f"command: description of {package}, under the published schema",
+                Draft202012Validator(published).is_valid(metadata),
+            )
+            validates(f"content of {package}", "package", json.loads((target / "tenon_package.json").read_text()))
+        state = pathlib.Path(folder) / "state"
+        golden = STANDARD.parent / "embed" / (PACKAGES[0] + ".json")
+        words = ("--task", "embedding.dense", "--golden", golden, "--state-dir", state, "--json")
+        _, out = run("qualify", packages / PACKAGES[0], *words)
+        record = json.loads(out)
+        validates("record of a qualification", "record", record)
+        _, out = run("records", "show", record["id"], "--state-dir", state, "--json")
+        validates("record from the store", "record", json.loads(out))
+        _, out = run("plan", pathlib.Path(folder) / "nowhere", "--json")
+        validates("error of a missing package", "error", json.loads(out))
+        _, out = run("plan", "--json")
+        validates("error of a command line", "error", json.loads(out))
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--doccheck", required=True)
+    parser.add_argument("--build", required=True)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     report = Report()
+    doccheck = f"{options.build}/tests/doccheck"
     standard = json.loads((STANDARD / "inference_metadata.schema.json").read_text())
     base = {
         str(path.relative_to(STANDARD)): yaml.safe_load(path.read_text())
         for path in sorted(STANDARD.glob("*/**/*.yaml"))
     }
     if options.only in "description":
-        compare(report, options.doccheck, "description", standard, base, options.count)
+        compare(report, doccheck, "description", standard, base, options.count)
     hints = json.loads((STANDARD / "execution_hints.schema.json").read_text())
     if options.only in "hints":
-        compare(report, options.doccheck, "hints", hints, {}, options.count)
+        compare(report, doccheck, "hints", hints, {}, options.count)
+    if options.only in "command":
+        command(report, f"{options.build}/tenon", standard)
     print(f"{report.passed} passed, {report.failed} failed, 0 skipped")
     return 1 if report.failed else 0
 
