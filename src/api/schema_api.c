@@ -11,6 +11,7 @@
 #include "plan/plan_table.h"
 #include "record/record_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct tn_doctype_title package_title = {"urn:tenon:schema:package", "tenon_package.json"};
@@ -61,11 +62,12 @@ TN_API tn_status tn_schemas(tn_runtime *runtime, tn_document **out, tn_error *er
 static tn_status unknown_name(const char *name, tn_error *err)
 {
     struct tn_nearest near = {0};
-    char names[96] = "";
+    char names[96];
+    size_t n = 0;
     struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "no document has this name");
     for (size_t i = 0; i < SCHEMAS; i++) {
-        if (i) strncat(names, ", ", sizeof(names) - strlen(names) - 1);
-        strncat(names, schemas[i].name, sizeof(names) - strlen(names) - 1);
+        int added = snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "", schemas[i].name);
+        if (added > 0 && n + (size_t)added < sizeof(names)) n += (size_t)added;
         tn_nearest_offer(&near, tn_str_of(name), schemas[i].name);
     }
     tn_at_option(f, "name");

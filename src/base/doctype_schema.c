@@ -6,6 +6,7 @@
 
 #include "base/sort.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct defs {
@@ -123,12 +124,12 @@ static void print_list(struct tn_json_writer *w, const struct tn_doctype *type, 
 /* A use of a type: a reference when it has a name. The caller has begun the object. */
 static void print_use_members(struct tn_json_writer *w, const struct tn_doctype *type, bool nullable)
 {
-    char ref[128] = "#/$defs/";
+    char ref[128];
     if (!type->name) {
         print_body(w, type, nullable);
         return;
     }
-    strncat(ref, type->name, sizeof(ref) - strlen(ref) - 1);
+    snprintf(ref, sizeof(ref), "#/$defs/%s", type->name);
     if (!nullable) {
         tn_jw_member_cstr(w, "$ref", ref);
         return;

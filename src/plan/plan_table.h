@@ -1,6 +1,6 @@
 /* The plan as a document table: what plan.c and the layers below it write. */
-#ifndef TN_PLAN_TABLE_H
-#define TN_PLAN_TABLE_H
+#ifndef TN_PLAN_PLAN_TABLE_H
+#define TN_PLAN_PLAN_TABLE_H
 
 #include "base/doctype.h"
 

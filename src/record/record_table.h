@@ -1,6 +1,6 @@
 /* The evidence record as a document table: what document.c writes and read.c reads. */
-#ifndef TN_RECORD_TABLE_H
-#define TN_RECORD_TABLE_H
+#ifndef TN_RECORD_RECORD_TABLE_H
+#define TN_RECORD_RECORD_TABLE_H
 
 #include "base/doctype.h"
 

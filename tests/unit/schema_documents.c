@@ -3,6 +3,7 @@
  * of good and of failed qualifications, errors, described packages. A member that the code adds or forgets fails here.
  */
 #define _GNU_SOURCE
+#include "../../cli/app.h"
 #include "api_util.h"
 
 #include "base/error_table.h"
@@ -220,4 +221,23 @@ TEST(errors_of_many_kinds)
     error_holds("many findings", a.err);
     tn_package_free(package);
     api_end(&a);
+}
+
+/* The command writes its own problems without the library. */
+TEST(errors_of_the_command)
+{
+    static struct cli cli;
+    cli_begin(&cli);
+    cli_refuse(&cli, TN_INVALID_REQUEST, "--batch", "a problem of \"%s\"", "quotes");
+    char *text = cli_error_json(&cli, TN_INVALID_REQUEST);
+    holds(&tn_error_type, "a problem of the command line", text);
+    free(text);
+    cli_refuse(&cli, TN_CANCELLED, NULL, "stopped");
+    text = cli_error_json(&cli, TN_CANCELLED);
+    holds(&tn_error_type, "a problem without an option", text);
+    free(text);
+    memset(&cli.problem, 0, sizeof(cli.problem));
+    text = cli_error_json(&cli, TN_INSUFFICIENT_MEMORY);
+    holds(&tn_error_type, "an error without a document", text);
+    free(text);
 }
