@@ -400,7 +400,7 @@ static void unknown_member(struct check *c, struct tn_json v, const struct membe
         add(&names, "%s%s", names.n ? ", " : "", m->fields[i].name);
         tn_nearest_offer(&near, tn_json_key(v), m->fields[i].name);
     }
-    tn_expected(f, m->count + (m->variant != NULL) ? "one of %s" : "no members%s", names.s);
+    tn_expected(f, names.n ? "one of %s" : "no members%s", names.s);
     if (near.name) {
         advise(f, &near, NULL);
     } else {
