@@ -17,7 +17,7 @@
     X(json_depth, 128)                                                                             \
     /* one node is 32 bytes: bounds the memory of a document to 2 GiB */                         \
     X(json_nodes, UINT64_C(64) << 20)                                                              \
-    /* libyaml's memory, some five times the document, is in no account; the largest sample has 36 KB */ \
+    /* libyaml's memory, up to 4 times the document, is in no account; the largest sample has 36 KB */ \
     X(yaml_bytes, UINT64_C(1) << 20)                                                               \
     /* the longest scalars are chat templates: tens of KB */                                       \
     X(yaml_scalar_bytes, UINT64_C(256) << 10)                                                      \

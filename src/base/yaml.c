@@ -187,7 +187,8 @@ static enum tn_status text_status(struct reader *r, const yaml_event_t *e)
 static enum tn_status parser_failed(struct reader *r)
 {
     const yaml_parser_t *p = &r->parser;
-    if (p->error == YAML_MEMORY_ERROR) return no_memory(r);
+    /* libyaml 0.2.5 forgets to say so when memory for the handle of a verbatim tag is lost. */
+    if (p->error == YAML_MEMORY_ERROR || p->error == YAML_NO_ERROR) return no_memory(r);
     char what[200];
     const char *problem = p->problem ? p->problem : "it cannot be read";
     if (p->context) {
@@ -265,6 +266,8 @@ static enum tn_status begin_anchor(struct reader *r, const yaml_event_t *e, cons
     if (r->anchors.count >= r->limits->yaml_anchors) {
         return over_limit(r, e, "yaml_anchors", r->anchors.count + 1, r->limits->yaml_anchors);
     }
+    size_t length = strlen((const char *)name);
+    if (length > r->limits->name_bytes) return over_limit(r, e, "name_bytes", length, r->limits->name_bytes);
     struct tn_yaml_anchor anchor = {.from = (uint32_t)r->json.len, .first_place = (uint32_t)r->place_count - 1};
     *index = (uint32_t)r->anchors.count;
     return tn_yaml_anchors_add(&r->anchors, tn_str_of((const char *)name), &anchor) ? TN_OK : no_memory(r);
