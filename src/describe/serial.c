@@ -12,12 +12,29 @@ static enum tn_status failed(enum tn_status status, struct tn_error *err)
     return status;
 }
 
-static void write_metadata(const struct tn_description *d, struct tn_buf *out)
+/* The graph of a package that is one; NULL for every other, and for one that does not read. */
+static enum tn_status graph_of(const struct tn_description *d, struct tn_onnx_view **out)
+{
+    *out = NULL;
+    bool graph = d->variant && tn_str_is(d->variant->container, "onnx") && d->variant->file_count > 0;
+    if (!graph || d->component_count > 0) return TN_OK;
+    enum tn_status status = tn_inventory_onnx(d->inv, &d->inv->files[d->variant->files[0]], out, NULL);
+    return status == TN_INSUFFICIENT_MEMORY ? status : TN_OK; /* what is wrong with the file is among the findings */
+}
+
+static enum tn_status write_metadata(const struct tn_description *d, struct tn_buf *out)
 {
     struct tn_json_writer w;
+    struct tn_onnx_view *view = NULL;
+    bool stated = tn_json_present(tn_json_root(&d->contract));
+    enum tn_status status = stated ? TN_OK : graph_of(d, &view);
+    if (status) return status;
     tn_jw_init(&w, out, true);
-    if (tn_json_present(tn_json_root(&d->contract))) tn_jw_json(&w, tn_json_root(&d->contract));
+    if (stated) tn_jw_json(&w, tn_json_root(&d->contract));
+    else if (view && tn_standard_graph_states(view)) tn_standard_graph_write(&w, view);
     else tn_standard_document_write(&w, d);
+    tn_onnx_view_free(view);
+    return tn_buf_status(out);
 }
 
 /* YAML is made from the parsed JSON, so that both forms say the same by construction. */
@@ -42,8 +59,7 @@ enum tn_status tn_description_documents(const struct tn_description *d, const st
     enum tn_status status = failed(tn_buf_status(package), err);
     if (status) return status;
     tn_buf_init(&json, metadata->alloc, metadata->max);
-    write_metadata(d, options->yaml ? &json : metadata);
-    status = failed(tn_buf_status(options->yaml ? &json : metadata), err);
+    status = failed(write_metadata(d, options->yaml ? &json : metadata), err);
     if (!status && options->yaml) status = to_yaml(d, &json, metadata, err);
     tn_buf_release(&json);
     return status;

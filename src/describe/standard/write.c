@@ -20,8 +20,15 @@ struct result {
     bool pooled;
 };
 
+/* A package of which nothing is known but that it is one: the component has no ports. */
+static bool is_closed(const struct result *r)
+{
+    return r->port == NULL;
+}
+
 static struct result result_of(const struct tn_description *d)
 {
+    if (d->component_count == 0) return (struct result){0};
     for (uint32_t i = 0; i < d->module_count; i++) {
         if (d->modules[i].kind != TN_MODULE_POOLING) continue;
         uint64_t width = d->modules[d->module_count - 1].out_features;
@@ -29,10 +36,8 @@ static struct result result_of(const struct tn_description *d)
         return (struct result){"embedding", "text.embedding", "embedding", 2, width, true};
     }
     struct result tokens = {"hidden_states", "text.hidden_states", "hidden_states", 3, 0, false};
-    if (d->component_count > 0) {
-        const struct tn_value *width = tn_schema_value(d->components[0].schema, d->components[0].values, "hidden_size");
-        if (width && width->present) tokens.width = width->u;
-    }
+    const struct tn_value *width = tn_schema_value(d->components[0].schema, d->components[0].values, "hidden_size");
+    if (width && width->present) tokens.width = width->u;
     return tokens;
 }
 
@@ -80,7 +85,7 @@ static void write_result_contract(struct tn_json_writer *w, const char *key, con
 
 /* ---- the workflow ------------------------------------------------------------------------------------------------ */
 
-static void write_manifest(struct tn_json_writer *w)
+static void write_manifest(struct tn_json_writer *w, bool closed)
 {
     tn_jw_key(w, "manifest");
     tn_jw_begin_object(w);
@@ -90,16 +95,14 @@ static void write_manifest(struct tn_json_writer *w)
     tn_jw_end_object(w);
     tn_jw_key(w, "capabilities");
     tn_jw_begin_array(w);
-    tn_jw_cstr(w, "typed_emit");
+    if (!closed) tn_jw_cstr(w, "typed_emit");
     tn_jw_cstr(w, "workflow_ssa");
     tn_jw_end_array(w);
     tn_jw_end_object(w);
 }
 
-static void write_input(struct tn_json_writer *w)
+static void write_text_input(struct tn_json_writer *w)
 {
-    tn_jw_key(w, "inputs");
-    tn_jw_begin_object(w);
     tn_jw_key(w, TEXT_INPUT);
     tn_jw_begin_object(w);
     write_text_contract(w, "contract");
@@ -115,22 +118,10 @@ static void write_input(struct tn_json_writer *w)
     tn_jw_member_cstr(w, "kind", "request");
     tn_jw_end_object(w);
     tn_jw_end_object(w);
-    tn_jw_end_object(w);
 }
 
-static void write_component(struct tn_json_writer *w, const char *name, const struct result *r)
+static void write_ports(struct tn_json_writer *w, const struct result *r)
 {
-    tn_jw_key(w, "components");
-    tn_jw_begin_object(w);
-    tn_jw_key(w, name);
-    tn_jw_begin_object(w);
-    tn_jw_key(w, "implementation");
-    tn_jw_begin_object(w);
-    tn_jw_member_cstr(w, "abi", TN_PACKAGE_ABI);
-    tn_jw_member_cstr(w, "artifact", TN_PACKAGE_FILE);
-    tn_jw_member_cstr(w, "kind", "adapter");
-    tn_jw_member_cstr(w, "version", TN_PACKAGE_ABI_VERSION);
-    tn_jw_end_object(w);
     tn_jw_key(w, "ports");
     tn_jw_begin_object(w);
     tn_jw_key(w, "inputs");
@@ -148,60 +139,87 @@ static void write_component(struct tn_json_writer *w, const char *name, const st
         tn_jw_end_object(w);
     }
     tn_jw_end_object(w);
+}
+
+static void write_component(struct tn_json_writer *w, const char *name, const struct result *r)
+{
+    tn_jw_key(w, name);
+    tn_jw_begin_object(w);
+    tn_jw_key(w, "implementation");
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "abi", TN_PACKAGE_ABI);
+    tn_jw_member_cstr(w, "artifact", TN_PACKAGE_FILE);
+    tn_jw_member_cstr(w, "kind", "adapter");
+    tn_jw_member_cstr(w, "version", TN_PACKAGE_ABI_VERSION);
     tn_jw_end_object(w);
+    if (!is_closed(r)) write_ports(w, r);
     tn_jw_end_object(w);
 }
 
 static void write_output(struct tn_json_writer *w, const struct result *r)
 {
-    tn_jw_key(w, "outputs");
-    tn_jw_begin_object(w);
     tn_jw_key(w, r->output);
     tn_jw_begin_object(w);
     write_result_contract(w, "contract", r);
     tn_jw_member_cstr(w, "role", "tensor");
     tn_jw_member_cstr(w, "stage", "post_adapter");
     tn_jw_end_object(w);
-    tn_jw_end_object(w);
 }
 
-static void write_steps(struct tn_json_writer *w, const char *component, const struct result *r)
+static void write_invoke(struct tn_json_writer *w, const char *component, const struct result *r)
 {
-    tn_jw_key(w, "steps");
-    tn_jw_begin_array(w);
     tn_jw_begin_object(w);
     tn_jw_member_cstr(w, "kind", "invoke");
     tn_jw_member_cstr(w, "component", component);
-    tn_jw_key(w, "inputs");
-    tn_jw_begin_object(w);
-    tn_jw_member_cstr(w, TEXT_PORT, TEXT_INPUT);
+    if (!is_closed(r)) {
+        tn_jw_key(w, "inputs");
+        tn_jw_begin_object(w);
+        tn_jw_member_cstr(w, TEXT_PORT, TEXT_INPUT);
+        tn_jw_end_object(w);
+        tn_jw_key(w, "outputs");
+        tn_jw_begin_object(w);
+        tn_jw_member_cstr(w, r->port, r->value);
+        tn_jw_end_object(w);
+    }
     tn_jw_end_object(w);
-    tn_jw_key(w, "outputs");
-    tn_jw_begin_object(w);
-    tn_jw_member_cstr(w, r->port, r->value);
-    tn_jw_end_object(w);
-    tn_jw_end_object(w);
+}
+
+static void write_emit(struct tn_json_writer *w, const struct result *r)
+{
     tn_jw_begin_object(w);
     tn_jw_member_cstr(w, "kind", "emit");
     tn_jw_member_cstr(w, "mode", "replace");
     tn_jw_member_cstr(w, "output", r->output);
     tn_jw_member_cstr(w, "value", r->value);
     tn_jw_end_object(w);
-    tn_jw_end_array(w);
 }
 
 static void write_workflow(struct tn_json_writer *w, const struct result *r)
 {
-    const char *component = r->pooled ? "embedder" : "encoder";
+    bool closed = is_closed(r);
+    const char *component = closed ? "package" : r->pooled ? "embedder" : "encoder";
     tn_jw_key(w, "pipeline");
     tn_jw_begin_object(w);
     tn_jw_key(w, "workflow");
     tn_jw_begin_object(w);
-    write_manifest(w);
-    write_input(w);
-    write_output(w, r);
+    write_manifest(w, closed);
+    tn_jw_key(w, "inputs");
+    tn_jw_begin_object(w);
+    if (!closed) write_text_input(w);
+    tn_jw_end_object(w);
+    tn_jw_key(w, "outputs");
+    tn_jw_begin_object(w);
+    if (!closed) write_output(w, r);
+    tn_jw_end_object(w);
+    tn_jw_key(w, "components");
+    tn_jw_begin_object(w);
     write_component(w, component, r);
-    write_steps(w, component, r);
+    tn_jw_end_object(w);
+    tn_jw_key(w, "steps");
+    tn_jw_begin_array(w);
+    write_invoke(w, component, r);
+    if (!closed) write_emit(w, r);
+    tn_jw_end_array(w);
     tn_jw_end_object(w);
     tn_jw_end_object(w);
 }

@@ -1,11 +1,17 @@
-/* The description in the inference-metadata form. Internal to src/describe. */
+/* Descriptions in the inference-metadata form. Internal to src/describe. */
 #ifndef TN_DESCRIBE_STANDARD_WRITE_H
 #define TN_DESCRIBE_STANDARD_WRITE_H
 
 #include "base/json_write.h"
 #include "describe/describe.h"
+#include "package/onnx.h"
 
 /* One object: the document that goes beside tenon_package.json. */
 void tn_standard_document_write(struct tn_json_writer *w, const struct tn_description *d);
+
+/* Whether the form can state this graph: all ports are tensors of known type and rank. (write_graph.c) */
+bool tn_standard_graph_states(const struct tn_onnx_view *view);
+/* One object for a package that is this graph. */
+void tn_standard_graph_write(struct tn_json_writer *w, const struct tn_onnx_view *view);
 
 #endif
