@@ -205,6 +205,7 @@ tn_status cli_open_package(struct cli *cli, bool limited)
     options.variant = cli->values.variant;
     options.descriptive = cli->values.descriptive;
     options.descriptive_count = cli->values.descriptive_count;
+    options.accept_loss = cli->values.accept_loss;
     return tn_package_open(cli->runtime, cli->values.operands[0], &options, &cli->package, cli->err);
 }
 

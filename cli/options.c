@@ -117,6 +117,8 @@ const struct cli_option cli_options[] = {
     {"descriptive", CLI_LIST, "POINTER", NULL, 0, 0, EVERY, AT(descriptive),
      "assert that an unknown configuration field changes nothing (\"/field\" of config.json, or "
      "\"file.json#/field\"); repeatable, and recorded"},
+    FLAG("accept-loss", accept_loss, EVERY,
+         "go on although an import drops fields of the package's own document or does not know them; they are listed"),
     COUNT("timeout", timeout_ms, "MS", 1, UINT32_MAX, EVERY, "give up after so many milliseconds, with exit code 4"),
     STRING("cache-dir", cache_dir, "DIR", EVERY,
            "folder for derived files; $XDG_CACHE_HOME/tenon or ~/.cache/tenon unless asked, \"\" for none"),

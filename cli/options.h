@@ -62,6 +62,7 @@ struct cli_values {
     uint64_t threads, memory_limit, timeout_ms; /* 0: not given */
     const char **descriptive;
     size_t descriptive_count;
+    bool accept_loss;
     const char *task, *golden;
     bool verify, provenance, capabilities;
     const char *output, *format;

@@ -215,6 +215,8 @@ typedef struct tn_package_options {
     /* JSON pointers ("/field" of config.json, or "file.json#/pointer") the caller asserts to be descriptive */
     const char *const *descriptive;
     size_t descriptive_count;
+    /* not 0: fields that an import drops or does not know are listed under "losses" instead of refusing the package */
+    int accept_loss;
 } tn_package_options;
 
 /*

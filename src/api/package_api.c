@@ -27,6 +27,7 @@ static enum tn_status describe(struct tn_package *p, const tn_package_options *o
         .variant = o->variant,
         .descriptive = o->descriptive,
         .descriptive_count = o->descriptive_count,
+        .accept_loss = o->accept_loss != 0,
     };
     d.schemas = tn_family_schemas(&d.schema_count);
     return tn_describe(p->inventory, &d, &p->description, err);

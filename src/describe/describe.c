@@ -9,6 +9,7 @@
 /* The first that recognises the package describes it: a declared contract before every convention. */
 static const struct tn_dialect *const dialects[] = {
     &tn_dialect_inference_metadata,
+    &tn_dialect_genai_config,
     &tn_dialect_recognised,
     &tn_dialect_sentence_transformers,
     &tn_dialect_transformers,

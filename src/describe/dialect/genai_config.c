@@ -1,0 +1,124 @@
+/*
+ * genai_config: graphs in ONNX beside a genai_config.json, the packages of onnxruntime-genai. Recognised by that document
+ * in the folder of the weights, or in the root. The description holds the facts, the standard's contract and every gap;
+ * nothing of it is executed by this build.
+ *
+ * A repository may hold several such folders, each a whole package: they are alternatives, and the variant that was
+ * asked for decides.
+ */
+#include "describe/dialect/dialect.h"
+#include "describe/genai.h"
+
+#include <stdio.h>
+
+/* ---- which document ---------------------------------------------------------------------------------------------- */
+
+static struct tn_str document_in(const struct tn_builder *b, struct tn_str folder, char *buf, size_t cap)
+{
+    int n = snprintf(buf, cap, "%.*s%s%s", TN_FMT_ARG(folder), folder.n ? "/" : "", TN_GENAI_FILE);
+    struct tn_str path = {buf, n > 0 && (size_t)n < cap ? (size_t)n : 0};
+    return path.n && tn_builder_has(b, path) ? path : TN_STR("");
+}
+
+/* Beside the weights to use, else in a folder above them, else the root's. Empty: none. */
+static struct tn_str find_document(const struct tn_builder *b, char *buf, size_t cap)
+{
+    const struct tn_variant *variant = tn_describe_candidate(b);
+    struct tn_str place = variant ? variant->place : TN_STR("");
+    for (;;) {
+        struct tn_str path = document_in(b, place, buf, cap);
+        if (path.n || place.n == 0) return path;
+        place = tn_package_folder(place);
+    }
+}
+
+static bool recognises(const struct tn_builder *b)
+{
+    char buf[4200];
+    const struct tn_variant *variant = tn_describe_candidate(b);
+    if (variant && (variant->executable || !tn_str_is(variant->container, "onnx"))) return false;
+    return find_document(b, buf, sizeof(buf)).n > 0;
+}
+
+/* ---- alternatives ------------------------------------------------------------------------------------------------ */
+
+/* Several folders with a document of their own and nobody who said which. */
+static bool ambiguous(struct tn_builder *b)
+{
+    size_t count = 0;
+    struct tn_finding *f = NULL;
+    if (b->options->variant) return false;
+    for (uint32_t i = 0; i < b->inv->file_count; i++) {
+        struct tn_str path = b->inv->files[i].path;
+        if (tn_str_is(path, TN_GENAI_FILE) || tn_str_ends(path, "/" TN_GENAI_FILE)) count++;
+    }
+    if (count < 2 || tn_builder_has(b, TN_STR(TN_GENAI_FILE))) return false;
+    f = tn_blocker(b, TN_AMBIGUOUS_PACKAGE, "the package holds several alternatives");
+    tn_at_element(f, TN_ELEMENT_OPTION, TN_STR("variant"));
+    tn_found(f, "%zu folders with a %s", count, TN_GENAI_FILE);
+    tn_expected(f, "the id of one of the variants that inspect lists");
+    tn_remedy(f, "choose one with --variant ID");
+    return true;
+}
+
+/* ---- the dialect ------------------------------------------------------------------------------------------------- */
+
+static void refuse_to_run(struct tn_builder *b, struct tn_str path)
+{
+    struct tn_finding *f = tn_blocker(b, TN_PROVIDER_UNAVAILABLE,
+                                      "no provider of this build generates with the graphs of a %s", TN_GENAI_FILE);
+    tn_at_file(f, path);
+    tn_found(f, "ONNX graphs for onnxruntime-genai");
+    tn_expected(f, "safetensors weights of a family that is implemented");
+    tn_remedy(f, "use the safetensors package from which it was exported");
+}
+
+static void describe_tokenizer(struct tn_genai *g)
+{
+    struct tn_builder *b = g->b;
+    struct tn_tokenizer_hints hints = {.folder = g->folder, .config_class = TN_STR("")};
+    struct tn_str stated, folder;
+    if (tn_json_str(tn_json_get(g->model, "tokenizer_dir"), &stated) && b->failed == TN_OK) {
+        tn_error_clear(b->scratch);
+        if (tn_package_reference(&b->d->arena, g->folder, stated, &folder, b->scratch) != TN_OK) return;
+        hints.folder = folder;
+    }
+    if (tn_builder_has(b, tn_builder_join(b, hints.folder, "tokenizer.json"))) tn_describe_tokenizer(b, &hints);
+}
+
+static void read_document(struct tn_genai *g)
+{
+    tn_genai_read(g);
+    tn_genai_cross_check(g);
+    tn_genai_open_graphs(g);
+    tn_genai_bind(g);
+    tn_genai_check_shapes(g);
+    tn_genai_document(g);
+    if (g->context.present) g->b->d->max_seq_length = g->context.value;
+    describe_tokenizer(g);
+    tn_genai_release(g);
+}
+
+static void describe(struct tn_builder *b)
+{
+    char buf[4200];
+    struct tn_json_doc doc;
+    struct tn_str path = find_document(b, buf, sizeof(buf));
+    b->d->variant = tn_describe_candidate(b);
+    if (!ambiguous(b) && tn_builder_json(b, path, TN_JSON_OBJECT, &doc)) {
+        struct tn_genai *g = tn_calloc(b->alloc, 1, sizeof(*g));
+        if (g) {
+            g->b = b;
+            g->root = tn_json_root(&doc);
+            g->folder = tn_package_folder(path);
+            read_document(g);
+        } else {
+            tn_builder_no_memory(b);
+        }
+        tn_free(b->alloc, g);
+        tn_json_release(&doc);
+    }
+    refuse_to_run(b, path);
+}
+
+const struct tn_dialect tn_dialect_genai_config = {"genai_config", "1", recognises, describe};
