@@ -150,7 +150,7 @@ TN_DOC_OBJECT_TYPE(tn_std_task_profile, "TaskProfile", "One task that the packag
     TN_DOC_NULL("pooling", &tn_std_pooling_spec, "How a sequence becomes one vector."),
     TN_DOC_MAY("requirement", &tn_std_profile_requirement, "\"required\"",
                "What a reader does that does not know this profile."),
-    TN_DOC_MUST("version", TN_DOC_NAME, "Version of this profile's own contract."));
+    TN_DOC_MUST("version", TN_DOC_NAME, "Version of what the profile promises."));
 
 TN_DOC_ENUM_TYPE(tn_std_profile_requirement, "ProfileRequirement",
                  "\"required\" profiles must be understood, \"ignorable\" ones may be left out.", "required",

@@ -105,7 +105,7 @@ TN_DOC_OBJECT_TYPE(tn_std_state_port_alias, "StatePortAlias",
     TN_DOC_MUST("input", TN_DOC_TEXT, "Port that takes it."),
     TN_DOC_NULL("layer", TN_DOC_UINT, "Layer, from 0; required when several pairs have one role."),
     TN_DOC_NULL("output", TN_DOC_TEXT, "Port that gives the next state."),
-    TN_DOC_NULL("role", &tn_std_state_port_role, "Which half of an attention cache."));
+    TN_DOC_NULL("role", &tn_std_state_port_role, "Whether it carries keys, values or both."));
 
 TN_DOC_ENUM_TYPE(tn_std_state_port_access, "StatePortAccess", "Advancing the state, or only reading it.",
                  "read_write", "read_only");
