@@ -6,6 +6,7 @@
 #include "../../cli/app.h"
 #include "api_util.h"
 
+#include "api/api.h"
 #include "base/error_table.h"
 #include "describe/package_document.h"
 #include "describe/standard/tables.h"
@@ -90,6 +91,24 @@ TEST(schemas_print_alike)
     CHECK_INT(tn_schema(NULL, "plan", &one, a.err), TN_INVALID_REQUEST);
     CHECK_INT(tn_schema(a.runtime, "plan", NULL, a.err), TN_INVALID_REQUEST);
     CHECK_INT(tn_schemas(a.runtime, NULL, a.err), TN_INVALID_REQUEST);
+    api_end(&a);
+}
+
+TEST(schemas_without_memory)
+{
+    struct api a;
+    tn_document *document;
+    tn_status st = TN_INSUFFICIENT_MEMORY;
+    REQUIRE(api_begin(&a, 1));
+    for (uint64_t n = 1; n < 200 && st; n++) {
+        tn_alloc_fail(&a.runtime->alloc, n, false);
+        st = tn_schema(a.runtime, "description", &document, a.err);
+        tn_alloc_fail(&a.runtime->alloc, 0, false);
+        if (st) CHECK_INT(st, TN_INSUFFICIENT_MEMORY);
+        CHECK((document == NULL) == (st != TN_OK));
+    }
+    CHECK_INT(st, TN_OK);
+    tn_document_free(document);
     api_end(&a);
 }
 
