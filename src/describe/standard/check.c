@@ -146,9 +146,11 @@ struct tn_std_value *tn_std_want_value(struct tn_std_check *c, const struct tn_s
     WANT(tn_std_value, "value");
 }
 
-bool tn_std_may_have_port(const struct tn_std_ports *ports, struct tn_str name)
+bool tn_std_may_have_port(const struct tn_std_component *component, bool output, struct tn_str name)
 {
-    return ports->count == 0 || tn_standard_port(ports, name);
+    bool silent = component->inputs.count == 0 && component->outputs.count == 0;
+    if (silent && component->implementation == TN_STD_ONNX) return true;
+    return tn_standard_port(output ? &component->outputs : &component->inputs, name) != NULL;
 }
 
 /* ---- the run ---------------------------------------------------------------------------------------------------- */

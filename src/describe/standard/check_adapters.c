@@ -20,6 +20,24 @@ static void want_positive(struct tn_std_check *c, const struct tn_std_count *cou
     tn_expected(f, "1 or more");
 }
 
+static void want_float(struct tn_std_check *c, struct tn_json owner, const char *member, enum tn_std_dtype dtype, const char *what)
+{
+    bool fine = dtype == TN_STD_F32 || dtype == TN_STD_F16 || dtype == TN_STD_BF16 || dtype == TN_STD_DTYPE_OTHER;
+    fine = fine || dtype == TN_STD_F8_E4M3FN || dtype == TN_STD_F8_E5M2;
+    if (fine) return;
+    struct tn_finding *f = tn_std_say_member(c, owner, member, "%s are no floating-point numbers", what);
+    tn_found(f, "%s", tn_std_dtype_name(dtype));
+    tn_expected(f, "a floating-point type");
+}
+
+static void want_scale(struct tn_std_check *c, const struct tn_std_real *alpha)
+{
+    if (!alpha->present || alpha->value > 0) return;
+    struct tn_finding *f = tn_std_say(c, alpha->at, "alpha scales an adapter and cannot be 0 or less");
+    tn_found(f, "%.9g", alpha->value);
+    tn_expected(f, "more than 0");
+}
+
 static void check_slice(struct tn_std_check *c, const struct tn_std_target *t)
 {
     uint64_t all = t->output_features.value, offset = t->slice_offset.value, width = t->slice_width.value;
@@ -45,6 +63,8 @@ static void check_target(struct tn_std_check *c, const struct tn_std_adapters *a
     want_positive(c, &t->input_features, "a projection's width");
     want_positive(c, &t->output_features, "a projection's width");
     want_positive(c, &t->rank, "a rank");
+    want_scale(c, &t->alpha);
+    want_float(c, t->at, "activation_dtype", t->activation_dtype, "activations");
     check_slice(c, t);
 }
 
@@ -69,6 +89,13 @@ static void check_binding(struct tn_std_check *c, const struct tn_std_adapters *
     }
     want_positive(c, &b->rank, "a rank");
     uint64_t rank = b->rank.present ? b->rank.value : artifact->rank.value;
+    const struct tn_std_real *alpha = b->alpha.present ? &b->alpha : &artifact->alpha;
+    want_scale(c, &b->alpha);
+    if (target->alpha.present && alpha->value > 0 && (alpha->value < target->alpha.value || alpha->value > target->alpha.value)) {
+        f = tn_std_say(c, alpha->at, "alpha is not what the target \"%.*s\" demands", TN_FMT_ARG(target->id.name));
+        tn_found(f, "%.9g", alpha->value);
+        tn_expected(f, "%.9g", target->alpha.value);
+    }
     if (!target->rank.present || rank == 0 || rank == target->rank.value) return;
     f = tn_std_say(c, b->rank.present ? b->rank.at : artifact->rank.at, "the rank is not the one that the target \"%.*s\" demands",
                    TN_FMT_ARG(target->id.name));
@@ -88,6 +115,12 @@ static void check_artifact(struct tn_std_check *c, const struct tn_std_adapters 
         break;
     }
     want_positive(c, &artifact->rank, "a rank");
+    want_scale(c, &artifact->alpha);
+    want_float(c, artifact->at, "dtype", artifact->dtype, "an adapter's factors");
+    if (artifact->binding_count == 0) {
+        f = tn_std_say_member(c, artifact->at, "bindings", "the adapter changes nothing");
+        tn_expected(f, "at least one target");
+    }
     for (size_t k = 0; k < artifact->binding_count; k++) check_binding(c, a, artifact, k);
     for (size_t k = 0; k < artifact->weight_count; k++) {
         const struct tn_std_adapter_weight *w = &artifact->weights[k];
@@ -137,10 +170,36 @@ static void check_selection(struct tn_std_check *c, const struct tn_std_adapters
     tn_expected(f, "%llu, as max_adapters says", (unsigned long long)a->max_adapters.value);
 }
 
+/* ---- overlays --------------------------------------------------------------------------------------------------- */
+
+/* A component that applies a parameter names one of the manifest's targets by component and parameter. */
+static void check_overlay(struct tn_std_check *c, const struct tn_std_adapters *a, const struct tn_std_component *component)
+{
+    struct tn_json p = component->contract_parameters;
+    struct tn_str owner, parameter;
+    if (!tn_str_is(component->contract_id.name, "onnx-genai.parameter-overlay") || !tn_json_is(p, TN_JSON_OBJECT)) return;
+    if (!tn_json_str(tn_json_get(p, "component"), &owner) || !tn_json_str(tn_json_get(p, "parameter"), &parameter)) return;
+    bool known_owner = false;
+    for (size_t i = 0; i < a->target_count; i++) {
+        const struct tn_std_target *t = &a->targets[i];
+        if (!tn_str_eq(t->component.name, owner)) continue;
+        known_owner = true;
+        if (tn_str_eq(t->initializer.name, parameter) || tn_str_eq(t->id.name, parameter)) return;
+    }
+    struct tn_finding *f = tn_std_say_member(c, p, known_owner ? "parameter" : "component", "no adapter target is this parameter");
+    tn_found(f, "\"%.*s\" of \"%.*s\"", TN_FMT_ARG(parameter), TN_FMT_ARG(owner));
+    tn_expected(f, "component and initializer of a target in adapters.target_manifest");
+}
+
 void tn_std_check_adapters(struct tn_std_check *c)
 {
     const struct tn_std_adapters *a = &c->doc->adapters;
     if (!tn_json_present(a->at)) return;
+    for (size_t i = 0; i < c->flow->component_count; i++) {
+        const struct tn_std_target *first = a->target_count > 0 ? a->targets : NULL;
+        bool dangling = first && tn_json_present(first->component.at) && !tn_std_component(c, first->component.name);
+        if (!dangling) check_overlay(c, a, &c->flow->components[i]); /* else the target is what is wrong */
+    }
     for (size_t i = 0; i < a->target_count; i++) check_target(c, a, &a->targets[i]);
     for (size_t i = 0; i < a->artifact_count; i++) check_artifact(c, a, i);
     want_positive(c, &a->max_adapters, "the number of adapters per row");

@@ -23,11 +23,23 @@ static void check_abi(struct tn_std_check *c, const struct tn_std_component *com
     tn_expected(f, "a member of manifest.adapter_abis with version \"%.*s\"", TN_FMT_ARG(component->version.name));
 }
 
+/* The two preprocessing adapters carry out the document's program: without one there is nothing to carry out. */
+static void check_program(struct tn_std_check *c, const struct tn_std_component *component)
+{
+    bool image = tn_str_is(component->abi.name, "onnx-genai.image-preprocess");
+    bool audio = tn_str_is(component->abi.name, "onnx-genai.audio-preprocess");
+    const struct tn_std_program *program = image ? &c->doc->image : &c->doc->audio;
+    if (component->implementation != TN_STD_ADAPTER || (!image && !audio) || tn_json_present(program->at)) return;
+    struct tn_finding *f = tn_std_say(c, component->abi.at, "the adapter has no program to carry out");
+    tn_found(f, "\"%.*s\"", TN_FMT_ARG(component->abi.name));
+    tn_expected(f, "preprocessing.%s", image ? "image" : "audio");
+}
+
 /* ---- contract and roles ----------------------------------------------------------------------------------------- */
 
 static bool has_some_port(const struct tn_std_component *component, struct tn_str name)
 {
-    return tn_std_may_have_port(&component->inputs, name) || tn_std_may_have_port(&component->outputs, name);
+    return tn_std_may_have_port(component, false, name) || tn_std_may_have_port(component, true, name);
 }
 
 static void check_contract(struct tn_std_check *c, const struct tn_std_component *component)
@@ -137,6 +149,7 @@ void tn_std_check_components(struct tn_std_check *c)
     for (size_t i = 0; i < c->flow->component_count; i++) {
         const struct tn_std_component *component = &c->flow->components[i];
         check_abi(c, component);
+        check_program(c, component);
         check_contract(c, component);
         check_effects(c, component);
         check_rows(c, component);

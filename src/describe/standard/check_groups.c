@@ -12,8 +12,16 @@ static void check_serving_value(struct tn_std_check *c, const struct tn_std_ref 
     char text[TN_STD_TYPE_TEXT];
     if (!v || !v->type.known) return;
     bool fits = truth ? v->type.dtype == TN_STD_BOOL : tn_std_type_is_integer(&v->type);
-    if (fits && (!v->type.has_rank || v->type.rank == 1)) return;
-    struct tn_finding *f = tn_std_say(c, ref->at, "%s is told per row", what);
+    struct tn_finding *f;
+    if (fits && (!v->type.has_rank || v->type.rank == 1)) {
+        const struct tn_std_layout *l = v->type.layout;
+        if (!l || l->kind == TN_STD_REQUEST_ALIGNED) return;
+        f = tn_std_say(c, ref->at, "%s has to move with its row when the batch changes", what);
+        tn_found(f, "batch_layout %s", tn_std_layout_name(l->kind));
+        tn_expected(f, "batch_layout request_aligned");
+        return;
+    }
+    f = tn_std_say(c, ref->at, "%s is told per row", what);
     tn_found(f, "%s", tn_std_type_text(&v->type, text));
     tn_expected(f, truth ? "bool of rank 1" : "int64 of rank 1");
 }
@@ -25,12 +33,12 @@ static bool is_attention(enum tn_std_state_kind kind)
     return kind == TN_STD_FULL_ATTENTION || kind == TN_STD_SLIDING_ATTENTION || kind == TN_STD_LATENT_ATTENTION;
 }
 
-static bool check_port_name(struct tn_std_check *c, const struct tn_std_component *component, const struct tn_std_ports *side,
-                            const struct tn_std_ref *port, const char *word)
+static bool check_port_name(struct tn_std_check *c, const struct tn_std_component *component, bool output,
+                            const struct tn_std_ref *port)
 {
-    if (!tn_json_present(port->at) || tn_std_may_have_port(side, port->name)) return true;
+    if (!tn_json_present(port->at) || tn_std_may_have_port(component, output, port->name)) return true;
     struct tn_finding *f = tn_std_say(c, port->at, "the component \"%.*s\" declares no %s port of this name",
-                                      TN_FMT_ARG(component->name), word);
+                                      TN_FMT_ARG(component->name), output ? "output" : "input");
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(port->name));
     tn_expected(f, "a port of components.%.*s.ports", TN_FMT_ARG(component->name));
     return false;
@@ -58,10 +66,10 @@ static bool same_component(const struct tn_std_state_port *a, const struct tn_st
 }
 
 /* Two pairs of one half need layers, and different ones: labels order nothing. */
-static void check_layers(struct tn_std_check *c, const struct tn_std_group *group, size_t i)
+static bool check_layers(struct tn_std_check *c, const struct tn_std_group *group, size_t i)
 {
     const struct tn_std_state_port *p = &group->ports[i];
-    if (p->half == TN_STD_NO_HALF) return;
+    if (p->half == TN_STD_NO_HALF) return true;
     for (size_t k = 0; k < i; k++) {
         const struct tn_std_state_port *q = &group->ports[k];
         if (!same_component(p, q) || p->half != q->half) continue;
@@ -71,7 +79,7 @@ static void check_layers(struct tn_std_check *c, const struct tn_std_group *grou
             ? tn_std_say(c, p->layer.at, "two state ports of one component share role and layer")
             : tn_std_say_member(c, p->at, "layer", "several state ports have this role, and their labels order nothing");
         tn_expected(f, "a layer of its own for each pair of one role");
-        return;
+        return false;
     }
     for (size_t k = i + 1; k < group->port_count && !p->layer.present; k++) {
         const struct tn_std_state_port *q = &group->ports[k];
@@ -79,6 +87,34 @@ static void check_layers(struct tn_std_check *c, const struct tn_std_group *grou
         struct tn_finding *f = tn_std_say_member(c, p->at, "layer", "several state ports have this role, and their labels "
                                                                     "order nothing");
         tn_expected(f, "a layer of its own for each pair of one role");
+        return false;
+    }
+    return true;
+}
+
+static bool has_half(const struct tn_std_group *group, const struct tn_std_state_port *p, enum tn_std_half half)
+{
+    for (size_t k = 0; k < group->port_count; k++) {
+        const struct tn_std_state_port *q = &group->ports[k];
+        if (same_component(p, q) && q->half == half && p->layer.present == q->layer.present && p->layer.value == q->layer.value)
+            return true;
+    }
+    return false;
+}
+
+/* Keys without the values of their layer cannot be attended to. Told once for each component of a group. */
+static void check_halves(struct tn_std_check *c, const struct tn_std_group *group, size_t i)
+{
+    const struct tn_std_state_port *p = &group->ports[i];
+    if (!is_attention(group->kind) || (i > 0 && same_component(p, &group->ports[i - 1]))) return;
+    for (size_t k = i; k < group->port_count && same_component(p, &group->ports[k]); k++) {
+        const struct tn_std_state_port *q = &group->ports[k];
+        if (q->half != TN_STD_KEY && q->half != TN_STD_VALUE) continue;
+        if (has_half(group, q, q->half == TN_STD_KEY ? TN_STD_VALUE : TN_STD_KEY)) continue;
+        struct tn_finding *f = tn_std_say(c, p->component_at, "keys and values of \"%.*s\" do not belong together layer by layer", TN_FMT_ARG(p->component));
+        if (q->layer.present) tn_found(f, "layer %llu has one half", (unsigned long long)q->layer.value);
+        else tn_found(f, "one half without a layer");
+        tn_expected(f, "a key and a value port for each layer");
         return;
     }
 }
@@ -93,6 +129,18 @@ static void check_shared_input(struct tn_std_check *c, const struct tn_std_group
         tn_expected(f, "one pair for each port");
         return;
     }
+}
+
+/* A label is the producer's, but one that is a cell's name means that cell. */
+static void check_label(struct tn_std_check *c, const struct tn_std_group *group, const struct tn_std_state_port *p)
+{
+    const struct tn_std_cell *cell = tn_std_cell(c, p->label);
+    if (!cell || tn_str_eq(cell->group.name, group->name)) return;
+    if (tn_json_present(cell->group.at) && !tn_std_group(c, cell->group.name)) return; /* told at the cell */
+    struct tn_finding *f = tn_std_say_member(c, cell->at, "service_group", "ports of the group \"%.*s\" carry this cell", TN_FMT_ARG(group->name));
+    if (tn_json_present(cell->group.at)) tn_found(f, "\"%.*s\"", TN_FMT_ARG(cell->group.name));
+    else tn_found(f, "no group");
+    tn_expected(f, "\"%.*s\"", TN_FMT_ARG(group->name));
 }
 
 static void check_state_port(struct tn_std_check *c, const struct tn_std_group *group, size_t i)
@@ -115,11 +163,29 @@ static void check_state_port(struct tn_std_check *c, const struct tn_std_group *
         f = tn_std_say(c, p->half_at, "recurrent state has no keys and values");
         tn_expected(f, "no role");
     }
-    bool known = check_port_name(c, component, &component->inputs, &p->input, "input");
-    known = check_port_name(c, component, &component->outputs, &p->output, "output") && known;
+    bool known = check_port_name(c, component, false, &p->input);
+    known = check_port_name(c, component, true, &p->output) && known;
     if (known) check_pair(c, component, p);
-    check_layers(c, group, i);
     check_shared_input(c, group, i);
+    check_label(c, group, p);
+}
+
+/* Every pair, and what pairs owe each other. */
+static void check_state_ports(struct tn_std_check *c, const struct tn_std_group *group)
+{
+    bool ordered = true;
+    for (size_t i = 0; i < group->port_count; i++) {
+        check_state_port(c, group, i);
+        ordered = check_layers(c, group, i) && ordered;
+    }
+    for (size_t i = 0; ordered && i < group->port_count; i++) check_halves(c, group, i);
+    if (group->port_count == 0) return;
+    for (size_t i = 0; i < c->flow->cell_count; i++)
+        if (tn_str_eq(c->flow->cells[i].group.name, group->name)) return;
+    for (size_t i = 0; i < group->port_count; i++)
+        if (tn_std_cell(c, group->ports[i].label)) return; /* told at the cell */
+    struct tn_finding *f = tn_std_say(c, group->ports_at, "the group binds ports, and no state cell belongs to it");
+    tn_expected(f, "a cell with service_group \"%.*s\"", TN_FMT_ARG(group->name));
 }
 
 /* ---- update discipline ------------------------------------------------------------------------------------------ */
@@ -175,7 +241,7 @@ static void check_control_ports(struct tn_std_check *c, const struct tn_std_bind
             tn_expected(f, "a declared component");
             continue;
         }
-        if (!check_port_name(c, component, &component->inputs, &port, "input")) continue;
+        if (!check_port_name(c, component, false, &port)) continue;
         const struct tn_std_port *declared = tn_standard_port(&component->inputs, b->value);
         if (!declared) continue;
         struct tn_std_type type = tn_std_type_of(&declared->contract);
@@ -258,7 +324,7 @@ static void check_total_length(struct tn_std_check *c, const struct tn_std_group
     if (!tn_json_present(ref->at) || tn_std_value(c, ref->name)) return;
     for (size_t i = 0; i < group->port_count; i++) {
         const struct tn_std_component *component = tn_std_component(c, group->ports[i].component);
-        if (component && tn_std_may_have_port(&component->inputs, ref->name)) return;
+        if (component && tn_std_may_have_port(component, false, ref->name)) return;
     }
     tn_std_say_unknown(c, ref, "value or input port");
 }
@@ -282,7 +348,7 @@ void tn_std_check_groups(struct tn_std_check *c)
     check_serving_value(c, &s->accepted_len, false, "how many tokens were accepted");
     for (size_t g = 0; g < s->group_count; g++) {
         const struct tn_std_group *group = &s->groups[g];
-        for (size_t i = 0; i < group->port_count; i++) check_state_port(c, group, i);
+        check_state_ports(c, group);
         check_sequence_axis(c, group);
         check_row_counter(c, &group->logical_lengths, "the logical length");
         if (group->update == TN_STD_INDEXED_SCATTER) check_scatter(c, group);

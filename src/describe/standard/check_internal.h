@@ -57,7 +57,7 @@ struct tn_std_type tn_std_type_of(const struct tn_std_contract *contract);
 /* "float32 [batch, 4]" into text[TN_STD_TYPE_TEXT]; returns it. */
 const char *tn_std_type_text(const struct tn_std_type *type, char *text);
 bool tn_std_type_is_integer(const struct tn_std_type *type);
-/* Rank 0, or rank 1 with one element. A symbolic extent may be one. */
+/* Rank 0, or rank 1 that says that it has one element. */
 bool tn_std_type_is_scalar(const struct tn_std_type *type);
 
 /* Which extents may differ: that of a growing axis. */
@@ -139,10 +139,10 @@ const struct tn_std_group *tn_std_want_group(struct tn_std_check *c, const struc
 struct tn_std_value *tn_std_want_value(struct tn_std_check *c, const struct tn_std_ref *ref);
 
 /*
- * Whether a name may be a port of one side of a component: a side that declares ports is taken to be whole, an empty
- * one says nothing.
+ * Whether a name may be a port of one side of a component. Who declares any port is taken to declare all of them; a
+ * graph that declares none says nothing, because its file does; an adapter or binding has no file that could.
  */
-bool tn_std_may_have_port(const struct tn_std_ports *ports, struct tn_str name);
+bool tn_std_may_have_port(const struct tn_std_component *component, bool output, struct tn_str name);
 
 /* The parts of the check. */
 void tn_std_check_values(struct tn_std_check *c);       /* collects values: single assignment */

@@ -10,7 +10,7 @@ static void check_outputs(struct tn_std_check *c, const struct tn_std_profile *p
 {
     for (size_t i = 0; i < p->outputs.count; i++) {
         struct tn_std_ref ref = {p->outputs.items[i].value, p->outputs.items[i].at};
-        if (tn_json_present(c->flow->at) && !tn_std_output(c, ref.name)) tn_std_say_unknown(c, &ref, "workflow output");
+        if (!tn_std_output(c, ref.name)) tn_std_say_unknown(c, &ref, "workflow output");
     }
 }
 
@@ -35,7 +35,7 @@ static void check_pooling(struct tn_std_check *c, const struct tn_std_profile *p
 {
     if (!p->has_pooling) return;
     if (p->outputs.count == 1) check_axis(c, &p->pooling_axis, output_of(c, p, NULL), "pooling");
-    if (p->outputs.count > 0 || !tn_json_present(c->flow->at)) return;
+    if (p->outputs.count > 0) return;
     struct tn_finding *f = tn_std_say_member(c, p->at, "outputs", "the profile pools, and names no output to pool");
     tn_expected(f, "the workflow output that is reduced");
 }

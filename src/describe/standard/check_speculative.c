@@ -163,7 +163,7 @@ static void check_forgotten(struct tn_std_check *c, const bool *runs)
 static void want_port(struct tn_std_check *c, const struct tn_std_component *component, bool output, const struct tn_std_ref *ref)
 {
     if (!component || !tn_json_present(ref->at)) return;
-    if (tn_std_may_have_port(output ? &component->outputs : &component->inputs, ref->name)) return;
+    if (tn_std_may_have_port(component, output, ref->name)) return;
     struct tn_finding *f = tn_std_say(c, ref->at, "the component \"%.*s\" declares no %s port of this name",
                                       TN_FMT_ARG(component->name), output ? "output" : "input");
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(ref->name));
@@ -191,6 +191,15 @@ static void check_carry(struct tn_std_check *c, const struct tn_std_component *t
     if (!tn_json_present(s->table_at)) {
         f = tn_std_say_member(c, s->execution_at, "token_embedding", "nothing says where the embedding of the last token comes from");
         tn_expected(f, "the target's embedding table");
+    }
+    bool bound = false;
+    for (size_t i = 0; i < s->port_bindings.count; i++)
+        bound = bound || tn_str_is(s->port_bindings.items[i].key, "target_hidden_context");
+    if (!bound) {
+        f = tn_std_say_member(c, tn_json_present(s->port_bindings.at) ? s->port_bindings.at : s->at,
+                              tn_json_present(s->port_bindings.at) ? "target_hidden_context" : "port_bindings",
+                              "nothing says which input the folded carry lands in");
+        tn_expected(f, "port_bindings.target_hidden_context, the token_embedding_input");
     }
     want_target(c, &s->seed_component, "the seed of a folded carry");
     want_target(c, &s->table_component, "the embedding table");
@@ -257,7 +266,11 @@ void tn_std_check_speculative(struct tn_std_check *c)
     const struct tn_std_speculative *s = &c->doc->speculative;
     if (!tn_json_present(s->at)) return;
     check_vocabulary(c);
-    if (!tn_json_present(c->flow->at)) return;
+    if (!tn_json_present(c->flow->at)) {
+        struct tn_finding *f = tn_std_say(c, s->at, "proposer and target are components of a workflow, and there is none");
+        tn_expected(f, "pipeline.workflow");
+        return;
+    }
     const struct tn_std_component *proposer = tn_std_want_component(c, &s->proposer);
     const struct tn_std_component *target = tn_std_want_component(c, &s->target);
     for (size_t i = 0; i < s->port_bindings.count; i++) {

@@ -54,6 +54,18 @@ static void check_membership(struct tn_std_check *c, const struct tn_std_cell *c
         f = tn_std_say(c, cell->recurrence_at, "state that follows from an encoder's result does not grow with the decoder");
         tn_expected(f, "invariant or bounded");
     }
+    enum tn_std_layout_kind layout = cell->contract.layout.kind;
+    if (tn_json_present(cell->contract.at) && (layout == TN_STD_SHARED || layout == TN_STD_TOKEN_PACKED)) {
+        f = tn_std_say_member(c, cell->contract.at, "batch_layout", "nothing says which axis of this state moves with its request");
+        tn_found(f, "%s", tn_std_layout_name(layout));
+        tn_expected(f, "request_aligned or runtime_sequence_state");
+    }
+    if (cell->recurrence != TN_STD_INVARIANT && cell->axis.present && group->sequence_axis.present && cell->axis.value != group->sequence_axis.value) {
+        f = tn_std_say(c, cell->axis.at, "the cell changes along another axis than its group's sequence");
+        tn_found(f, "%llu", (unsigned long long)cell->axis.value);
+        tn_expected(f, "%llu, the sequence_axis of \"%.*s\"", (unsigned long long)group->sequence_axis.value, TN_FMT_ARG(group->name));
+        return;
+    }
     if (!group->sequence_axis.present || !cell->contract.rank.present) return;
     if (group->sequence_axis.value < cell->contract.rank.value) return;
     f = tn_std_say(c, cell->contract.rank.at, "the group's sequence axis is outside this cell");
@@ -78,7 +90,9 @@ static void check_recurrence(struct tn_std_check *c, const struct tn_std_cell *c
     if (cell->recurrence == TN_STD_INVARIANT) return;
     check_size(c, &cell->max, "the bound of a recurrence");
     if (cell->recurrence == TN_STD_GROWING) check_size(c, &cell->increment, "the increment of a recurrence");
+    const struct tn_std_group *group = tn_std_group(c, cell->group.name);
     if (!cell->axis.present || !cell->contract.rank.present) return;
+    if (group && group->sequence_axis.present && group->sequence_axis.value != cell->axis.value) return; /* told already */
     struct tn_finding *f;
     if (cell->axis.value >= cell->contract.rank.value) {
         f = tn_std_say(c, cell->axis.at, "the cell has no axis of this number");

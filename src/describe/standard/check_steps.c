@@ -3,8 +3,8 @@
  * is what the reader declares, every case of a branch delivers what the branch merges, every loop can begin and end.
  *
  * Where values can be seen. A loop's body and a branch's case close over what they produce; a loop's setup does not,
- * because it always runs. A state cell can be read wherever its initializer can, and in and after a loop that carries
- * it. An optional input without a default can be read only where a branch on its presence has shown that it is there.
+ * because it always runs. A state cell can be read in a loop that carries it and after that loop; a constant is carried as
+ * its own next value. An optional input without a default can be read only where a branch on its presence has shown that it is there.
  */
 #include "describe/standard/check_internal.h"
 
@@ -32,22 +32,17 @@ static struct tn_std_value *defined_at(struct tn_std_check *c, struct tn_str nam
     return v && v->at.node == at.node ? v : NULL;
 }
 
-/* A cell stands for its initial value until a loop carries it. An initializer that names nothing is told elsewhere. */
-static bool can_see(const struct tn_std_check *c, const struct tn_std_value *v)
-{
-    for (unsigned hops = 0; hops < 8; hops++) {
-        if (v->visible || v->origin != TN_STD_FROM_CELL) return v->visible;
-        v = tn_std_value(c, c->flow->cells[v->index].initializer.name);
-        if (!v) return true;
-    }
-    return true;
-}
-
 static void say_invisible(struct tn_std_check *c, const struct tn_std_ref *ref, const struct tn_std_value *v)
 {
     char pointer[256];
     struct tn_str where = tn_json_pointer(v->at, pointer, sizeof(pointer));
     struct tn_finding *f;
+    if (v->origin == TN_STD_FROM_CELL && !v->seen) {
+        f = tn_std_say(c, ref->at, "the state cell \"%.*s\" is read where no loop carries it", TN_FMT_ARG(ref->name));
+        tn_found(f, "the cell is %.*s", TN_FMT_ARG(where));
+        tn_expected(f, "a cell that this loop, one around it, or an earlier one carries");
+        return;
+    }
     if (v->seen) f = tn_std_say(c, ref->at, "the value \"%.*s\" belongs to a loop's body or a branch's case and cannot "
                                             "be read outside it", TN_FMT_ARG(ref->name));
     else f = tn_std_say(c, ref->at, "the value \"%.*s\" is read before it is produced", TN_FMT_ARG(ref->name));
@@ -60,7 +55,7 @@ static void say_invisible(struct tn_std_check *c, const struct tn_std_ref *ref, 
 static struct tn_std_value *reach(struct tn_std_check *c, const struct tn_std_ref *ref)
 {
     struct tn_std_value *v = tn_std_want_value(c, ref);
-    if (!v || can_see(c, v)) return v;
+    if (!v || v->visible) return v;
     say_invisible(c, ref, v);
     return NULL;
 }
@@ -111,7 +106,7 @@ static void check_input(struct tn_std_check *c, const struct tn_std_component *c
     struct tn_std_ref ref = as_ref(b);
     const struct tn_std_port *port = component ? tn_standard_port(&component->inputs, b->key) : NULL;
     struct tn_std_value *v = reach(c, &ref);
-    if (component && !tn_std_may_have_port(&component->inputs, b->key)) {
+    if (component && !tn_std_may_have_port(component, false, b->key)) {
         struct tn_finding *f = tn_std_say(c, b->at, "the component \"%.*s\" declares no input port \"%.*s\"",
                                           TN_FMT_ARG(component->name), TN_FMT_ARG(b->key));
         tn_expected(f, "a port of components.%.*s.ports.inputs", TN_FMT_ARG(component->name));
@@ -152,7 +147,7 @@ static void define_output(struct tn_std_check *c, const struct tn_std_component 
 {
     struct tn_std_value *v = defined_at(c, b->value, b->at);
     const struct tn_std_port *port = component ? tn_standard_port(&component->outputs, b->key) : NULL;
-    if (component && !tn_std_may_have_port(&component->outputs, b->key)) {
+    if (component && !tn_std_may_have_port(component, true, b->key)) {
         struct tn_finding *f = tn_std_say(c, b->at, "the component \"%.*s\" declares no output port \"%.*s\"",
                                           TN_FMT_ARG(component->name), TN_FMT_ARG(b->key));
         tn_expected(f, "a port of components.%.*s.ports.outputs", TN_FMT_ARG(component->name));
@@ -169,23 +164,11 @@ static bool binds(const struct tn_std_bindings *list, struct tn_str key)
     return false;
 }
 
-/* Ports that a state group feeds need no binding: the runtime owns what goes there. */
-static bool fed_by_a_group(const struct tn_std_check *c, const struct tn_std_component *component, struct tn_str port)
-{
-    for (size_t g = 0; g < c->flow->serving.group_count; g++) {
-        const struct tn_std_group *group = &c->flow->serving.groups[g];
-        for (size_t i = 0; i < group->port_count; i++)
-            if (tn_str_eq(group->ports[i].component, component->name) && tn_str_eq(group->ports[i].input.name, port))
-                return true;
-    }
-    return false;
-}
-
 static void check_unbound(struct tn_std_check *c, const struct tn_std_step *s, const struct tn_std_component *component)
 {
     for (size_t i = 0; i < component->inputs.count; i++) {
         const struct tn_std_port *port = &component->inputs.items[i];
-        if (port->contract.optional || binds(&s->inputs, port->name) || fed_by_a_group(c, component, port->name)) continue;
+        if (port->contract.optional || binds(&s->inputs, port->name)) continue;
         struct tn_finding *f = tn_std_say_member(c, s->at, "inputs", "no value is bound to the input port \"%.*s\" of \"%.*s\"",
                                                  TN_FMT_ARG(port->name), TN_FMT_ARG(component->name));
         tn_expected(f, "a value for every declared port that is not optional");
@@ -234,6 +217,18 @@ static void say_private(struct tn_std_check *c, const struct tn_std_step *s)
     tn_expected(f, "a state group with a checkpoint adapter, the only portable road for such state");
 }
 
+/* What is published has rows exactly where its output says, or whoever splits a batch splits it wrongly. */
+static void check_emit_layout(struct tn_std_check *c, const struct tn_std_step *s, const struct tn_std_type *value,
+                              const struct tn_std_type *out)
+{
+    if (!value->layout || !out->layout || value->layout->kind == out->layout->kind) return;
+    if (c->row_wise[tn_std_output(c, s->output.name) - c->flow->outputs] && out->layout->kind != TN_STD_REQUEST_ALIGNED)
+        return; /* told at the output */
+    struct tn_finding *f = tn_std_say(c, s->value.at, "the value and its output say different things about requests");
+    tn_found(f, "%s", tn_std_layout_name(value->layout->kind));
+    tn_expected(f, "%s", tn_std_layout_name(out->layout->kind));
+}
+
 static void walk_emit(struct tn_std_check *c, const struct tn_std_step *s)
 {
     const struct tn_std_output *out = tn_std_output(c, s->output.name);
@@ -251,7 +246,8 @@ static void walk_emit(struct tn_std_check *c, const struct tn_std_step *s)
     check_emit_axis(c, s, &wanted);
     uint64_t free_axis = s->axis.present ? s->axis.value : last_axis(&wanted);
     if (s->mode == TN_STD_EMIT_REPLACE && !tn_json_present(s->valid_length.at)) free_axis = TN_STD_NO_AXIS;
-    if (v) agree(c, s->value.at, &v->type, &wanted, NULL, free_axis, "the output");
+    if (v && agree(c, s->value.at, &v->type, &wanted, NULL, free_axis, "the output"))
+        check_emit_layout(c, s, &v->type, &wanted);
 }
 
 /* ---- loops ------------------------------------------------------------------------------------------------------ */
@@ -264,7 +260,7 @@ static void begin_cell(struct tn_std_check *c, const struct tn_std_cell *cell)
 {
     bool *told = &c->told[cell - c->flow->cells];
     const struct tn_std_value *from = tn_std_value(c, cell->initializer.name);
-    if (*told || !from || can_see(c, from)) return;
+    if (*told || !from || from->visible) return;
     *told = true;
     say_invisible(c, &cell->initializer, from);
 }
@@ -321,10 +317,11 @@ static void check_iteration(struct tn_std_check *c, const struct tn_std_step *s)
 {
     struct tn_std_type type = tn_std_type_of(&s->iteration_contract);
     char text[TN_STD_TYPE_TEXT];
-    if (!type.known || (type.dtype == TN_STD_I64 && type.has_rank && type.rank <= 1)) return;
+    bool one = !type.has_shape || type.rank != 1 || !type.dims[0].fixed || type.dims[0].extent == 1;
+    if (!type.known || (type.dtype == TN_STD_I64 && (!type.has_rank || type.rank <= 1) && one)) return;
     struct tn_finding *f = tn_std_say(c, s->iteration_contract.at, "an induction value counts iterations");
     tn_found(f, "%s", tn_std_type_text(&type, text));
-    tn_expected(f, "int64 of rank 0 or 1");
+    tn_expected(f, "int64 of rank 0, or of rank 1 with one element or one per row");
 }
 
 static void walk_loop(struct tn_std_check *c, const struct tn_std_step *s)

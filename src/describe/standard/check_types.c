@@ -19,9 +19,10 @@ struct tn_std_type tn_std_type_of(const struct tn_std_contract *contract)
     type.known = true;
     type.dtype = contract->dtype;
     type.dtype_text = contract->dtype_text;
-    type.has_rank = contract->rank.present;
-    type.rank = contract->rank.value;
-    type.has_shape = contract->has_shape && type.has_rank && contract->dim_count == type.rank;
+    /* A shape of another rank is refused where it stands; then neither is believed. */
+    type.has_rank = contract->rank.present && (!contract->has_shape || contract->dim_count == contract->rank.value);
+    type.rank = type.has_rank ? contract->rank.value : 0;
+    type.has_shape = contract->has_shape && type.has_rank;
     type.dims = contract->dims;
     type.layout = &contract->layout;
     return type;
@@ -73,7 +74,7 @@ bool tn_std_type_is_integer(const struct tn_std_type *type)
 bool tn_std_type_is_scalar(const struct tn_std_type *type)
 {
     if (!type->known || !type->has_rank || type->rank == 0) return true;
-    return type->rank == 1 && (!type->has_shape || !type->dims[0].fixed || type->dims[0].extent == 1);
+    return type->rank == 1 && type->has_shape && type->dims[0].fixed && type->dims[0].extent == 1;
 }
 
 /* ---- agreement -------------------------------------------------------------------------------------------------- */

@@ -151,6 +151,11 @@ static const struct tn_std_word layouts[] = {
     {NULL, 0},
 };
 
+const char *tn_std_layout_name(enum tn_std_layout_kind kind)
+{
+    return layouts[kind].text;
+}
+
 static void read_layout(struct tn_json v, struct tn_std_layout *out)
 {
     if (!tn_json_is(v, TN_JSON_OBJECT)) return;

@@ -601,6 +601,7 @@ const struct tn_std_port *tn_standard_port(const struct tn_std_ports *ports, str
 /* The dtype's name in the vocabulary, aliases folded ("fp32" is "float32"); "other" for the rest. */
 const char *tn_std_dtype_name(enum tn_std_dtype dtype);
 enum tn_std_dtype tn_std_dtype_of(struct tn_str text);
+const char *tn_std_layout_name(enum tn_std_layout_kind kind);
 
 /* ---- fields that name a file ------------------------------------------------------------------------------------ */
 
