@@ -9,10 +9,14 @@
 
 #include "base/json_write.h"
 #include "describe/requirements.h"
-#include "describe/standard/standard.h"
+#include "describe/standard/check.h"
+#include "describe/standard/tables.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Where a place in the document is named: no file of the package. */
+#define IMPORTED "(contract imported from " TN_GENAI_FILE ")"
 
 enum { DOCUMENT_BYTES = 64 << 20 };
 
@@ -214,7 +218,6 @@ static void write_cells(struct out *o)
     tn_jw_begin_object(&o->w);
     for (size_t i = 0; i < o->wiring->state_count; i++) {
         const struct tn_genai_cell *s = &o->wiring->states[i];
-        if (s->read_only) continue;
         tn_jw_key_str(&o->w, s->name);
         tn_jw_begin_object(&o->w);
         tn_jw_key(&o->w, "contract");
@@ -271,7 +274,7 @@ static void write_group(struct out *o, const struct tn_genai_group *group)
     tn_jw_member_cstr(&o->w, "layout", group->layout);
     if (group->has_sequence) tn_jw_member_u64(&o->w, "sequence_axis", group->sequence_axis);
     if (group->shared_buffer) tn_jw_member_cstr(&o->w, "aliasing", "permitted");
-    write_kind(o, "update", group->has_sequence && !group->read_only ? "append" : "replace");
+    if (!group->read_only) write_kind(o, "update", group->has_sequence ? "append" : "replace");
     write_group_ports(o, group);
     tn_jw_end_object(&o->w);
 }
@@ -427,27 +430,31 @@ static void write_document(struct out *o)
     tn_jw_end_object(&o->w);
 }
 
-/* The text becomes the description's contract, and what the standard's reader makes of it its typed form. */
-static void take_document(struct tn_genai *g, struct tn_buf *text)
+/*
+ * The text becomes the description's contract, and what the standard's reader makes of it its typed form. Names come from
+ * a stranger's document: two that collide show in the standard's own check, like in any other contract.
+ */
+static enum tn_status take_document(struct tn_genai *g, struct tn_buf *text)
 {
-    struct tn_builder *b = g->b;
-    struct tn_description *d = b->d;
+    struct tn_description *d = g->b->d;
+    struct tn_error *err = g->b->scratch;
     size_t n;
-    char *bytes = tn_buf_status(text) == TN_OK ? tn_buf_take(text, &n) : NULL;
-    if (!bytes) {
-        tn_builder_no_memory(b);
-        return;
-    }
-    tn_error_clear(b->scratch);
-    enum tn_status status = tn_json_parse_take(&d->contract, b->alloc, &b->inv->ctx->limits,
-                                               TN_STR("inference_metadata.json"), (struct tn_str){bytes, n}, b->scratch);
-    if (!status) status = tn_standard_read(&d->standard, b->alloc, tn_json_root(&d->contract), b->scratch);
-    if (status) {
-        tn_builder_report(b, status);
-        return;
-    }
-    tn_require_uses(b, &d->standard);
-    tn_take_generation(b, tn_json_get(tn_json_root(&d->contract), "generation"));
+    enum tn_status status = tn_buf_status(text);
+    if (status == TN_RESOURCE_LIMIT) tn_error_set(err, status, TN_PHASE_DESCRIBE, "the contract would be too large");
+    if (status) return status == TN_RESOURCE_LIMIT ? status : tn_error_memory(err, TN_PHASE_DESCRIBE, "importing a contract");
+    char *bytes = tn_buf_take(text, &n);
+    status = tn_json_parse_take(&d->contract, g->b->alloc, &g->b->inv->ctx->limits, TN_STR(IMPORTED),
+                                (struct tn_str){bytes, n}, err);
+    struct tn_json root = tn_json_root(&d->contract);
+    if (!status) status = tn_standard_check_tables(root, &d->findings);
+    if (status == TN_METADATA_INVALID) return TN_OK; /* said */
+    if (!status) status = tn_standard_read(&d->standard, g->b->alloc, root, err);
+    if (!status) status = tn_standard_check(&d->standard, &d->findings, err);
+    if (status == TN_INSUFFICIENT_MEMORY) return tn_error_memory(err, TN_PHASE_DESCRIBE, "importing a contract");
+    if (status) return status;
+    tn_require_uses(g->b, &d->standard);
+    tn_take_generation(g->b, tn_json_get(root, "generation"));
+    return TN_OK;
 }
 
 void tn_genai_document(struct tn_genai *g)
@@ -460,7 +467,9 @@ void tn_genai_document(struct tn_genai *g)
         tn_buf_init(&text, g->b->alloc, DOCUMENT_BYTES);
         tn_jw_init(&o.w, &text, true);
         write_document(&o);
-        take_document(g, &text);
+        tn_error_clear(g->b->scratch);
+        enum tn_status status = take_document(g, &text);
+        if (status) tn_builder_report(g->b, status);
         tn_buf_release(&text);
     }
     tn_genai_wiring_release(g, &wiring);

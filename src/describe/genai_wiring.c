@@ -218,7 +218,6 @@ static void add_state(struct tn_genai *g, struct tn_genai_wiring *w, const struc
         .in = in,
         .out = in->port->next ? tn_genai_bound(graph, TN_GENAI_OUTPUT, in->port->next, in->layer) : NULL,
         .group = intern_group(g, w, in),
-        .read_only = in->port->family == TN_GENAI_CROSS,
     };
 }
 

@@ -26,7 +26,6 @@ struct tn_genai_cell {
     const struct tn_genai_graph *graph;
     const struct tn_genai_binding *in, *out; /* out NULL: read only */
     const struct tn_genai_group *group;
-    bool read_only;
 };
 
 enum { TN_GENAI_GROUPS = 16 };

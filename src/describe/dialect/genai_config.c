@@ -105,7 +105,8 @@ static void describe(struct tn_builder *b)
     struct tn_json_doc doc;
     struct tn_str path = find_document(b, buf, sizeof(buf));
     b->d->variant = tn_describe_candidate(b);
-    if (!ambiguous(b) && tn_builder_json(b, path, TN_JSON_OBJECT, &doc)) {
+    if (ambiguous(b)) return;
+    if (tn_builder_json(b, path, TN_JSON_OBJECT, &doc)) {
         struct tn_genai *g = tn_calloc(b->alloc, 1, sizeof(*g));
         if (g) {
             g->b = b;
