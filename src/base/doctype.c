@@ -1,18 +1,17 @@
 /*
  * Checking a document against its table. Owns the rules that every table shares; knows no document. The value is
- * untrusted: recursion is bounded, lists are checked for repetition in n log n, texts are quoted only in part.
+ * untrusted: recursion is bounded, lists are checked for repetition in n log n.
  *
  * The surprise: a member whose type is wrong is not looked into, and a tagged object whose tag is unknown is not either.
  * What stands below a misunderstood value would only be noise.
  */
 #include "base/doctype.h"
 
-#include "base/nearest.h"
+#include "base/doctype_text.h"
 #include "base/sort.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 struct check {
     struct tn_findings *findings;
@@ -28,168 +27,7 @@ struct spot {
 
 static void check_value(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at);
 
-/* ---- texts ---------------------------------------------------------------------------------------------------------- */
-
-struct text {
-    size_t n;
-    char s[384];
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct text *t, const char *format, ...)
-{
-    va_list args;
-    if (t->n + 1 >= sizeof(t->s)) return;
-    va_start(args, format);
-    int n = vsnprintf(t->s + t->n, sizeof(t->s) - t->n, format, args);
-    va_end(args);
-    if (n < 0) return;
-    t->n += (size_t)n;
-    if (t->n >= sizeof(t->s)) t->n = sizeof(t->s) - 1;
-}
-
-static void add_int_range(struct text *t, const struct tn_doctype *type)
-{
-    add(t, "a whole number");
-    if (type->most == UINT64_MAX) {
-        if (type->least != INT64_MIN) add(t, ", %lld or more", (long long)type->least);
-    } else {
-        add(t, " from %lld to %llu", (long long)type->least, (unsigned long long)type->most);
-    }
-}
-
-static void add_number_range(struct text *t, const struct tn_doctype *type)
-{
-    add(t, "a number");
-    if (type->low > -(double)FLT_MAX) add(t, ", %g or more", type->low);
-    if (type->format && strcmp(type->format, "float") == 0) add(t, " that a 32-bit float holds");
-}
-
-static void add_values(struct text *t, const char *const *values)
-{
-    add(t, "one of ");
-    for (size_t i = 0; values[i]; i++) add(t, "%s\"%s\"", i ? ", " : "", values[i]);
-}
-
-static void add_type(struct text *t, const struct tn_doctype *type)
-{
-    switch (type->kind) {
-    case TN_DOC_ANY:
-        add(t, "any value");
-        break;
-    case TN_DOC_NOTHING:
-        add(t, "null");
-        break;
-    case TN_DOC_BOOL:
-        add(t, "true or false");
-        break;
-    case TN_DOC_INT:
-        add_int_range(t, type);
-        break;
-    case TN_DOC_NUMBER:
-        add_number_range(t, type);
-        break;
-    case TN_DOC_STRING:
-        add(t, type->min_length ? "a string that is not empty" : "a string");
-        break;
-    case TN_DOC_ENUM:
-        if (type->open) add(t, "a string, such as ");
-        add_values(t, type->values);
-        break;
-    case TN_DOC_LIST:
-        add(t, "a list of ");
-        add_type(t, type->items);
-        break;
-    case TN_DOC_MAP:
-        add(t, "an object by names, each ");
-        add_type(t, type->items);
-        break;
-    case TN_DOC_OBJECT:
-        add(t, "an object");
-        if (type->name) add(t, " (%s)", type->name);
-        break;
-    case TN_DOC_UNION:
-        add(t, "an object with a \"%s\"", type->tag);
-        if (type->name) add(t, " (%s)", type->name);
-        break;
-    case TN_DOC_CHOICE:
-        for (size_t i = 0; type->choices[i]; i++) {
-            if (i) add(t, ", or ");
-            add_type(t, type->choices[i]);
-        }
-        break;
-    }
-}
-
-static void expect_type(struct tn_finding *f, const struct tn_doctype *type)
-{
-    struct text t = {0};
-    add_type(&t, type);
-    tn_expected(f, "%s", t.s);
-}
-
-static void found_value(struct tn_finding *f, struct tn_json v)
-{
-    struct tn_str s;
-    bool b;
-    switch (tn_json_type(v)) {
-    case TN_JSON_NULL:
-        tn_found(f, "null");
-        break;
-    case TN_JSON_BOOL:
-        tn_found(f, "%s", tn_json_bool(v, &b) && b ? "true" : "false");
-        break;
-    case TN_JSON_NUMBER:
-        s = tn_json_text(v);
-        tn_found(f, "the number %.*s", (int)(s.n < 60 ? s.n : 60), s.s);
-        break;
-    case TN_JSON_STRING:
-        tn_json_str(v, &s);
-        tn_found(f, "the string \"%.*s\"%s", (int)(s.n < 100 ? s.n : 100), s.s, s.n > 100 ? ", cut here" : "");
-        break;
-    case TN_JSON_ARRAY:
-        tn_found(f, "a list of %zu", tn_json_count(v));
-        break;
-    case TN_JSON_OBJECT:
-        tn_found(f, "an object of %zu members", tn_json_count(v));
-        break;
-    }
-}
-
-/* What a value is called in a message: its key, or its role in a list. */
-struct label {
-    char s[88];
-};
-
-static struct label label_of(struct tn_json v)
-{
-    struct label l;
-    struct tn_str key = tn_json_key(v);
-    if (key.n) {
-        snprintf(l.s, sizeof(l.s), "\"%.*s\"", (int)(key.n < 80 ? key.n : 80), key.s);
-    } else {
-        snprintf(l.s, sizeof(l.s), "%s", v.doc && v.node == 0 ? "the document" : "the element");
-    }
-    return l;
-}
-
-static const char *name_of(const struct tn_doctype *type)
-{
-    return type->name ? type->name : "this object";
-}
-
-/* The nearest name if there is one, else what the member is for. */
-static void advise(struct tn_finding *f, const struct tn_nearest *near, const struct tn_docfield *field)
-{
-    if (near && near->name) {
-        tn_remedy(f, "did you mean \"%s\"?", near->name);
-    } else if (field && field->note) {
-        tn_remedy(f, "\"%s\": %s", field->name, field->note);
-    }
-}
-
-static struct tn_finding *problem(struct check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static struct tn_finding *problem(struct check *c, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static struct tn_finding *problem(struct check *c, const char *format, ...)
 {
     char message[320];
     va_list args;
@@ -202,12 +40,12 @@ static struct tn_finding *problem(struct check *c, const char *format, ...)
 
 static void wrong(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at, const char *what)
 {
-    struct tn_finding *f = problem(c, "%s %s", label_of(v).s, what);
+    struct tn_finding *f = problem(c, "%s %s", tn_doc_label_of(v).s, what);
     if (!f) return;
     tn_at_json(f, v);
-    found_value(f, v);
-    expect_type(f, type);
-    advise(f, NULL, at.field);
+    tn_doc_found(f, v);
+    tn_doc_expected(f, type);
+    tn_doc_advise(f, NULL, at.field);
 }
 
 /* ---- plain values ---------------------------------------------------------------------------------------------------- */
@@ -274,13 +112,13 @@ static void check_enum(struct check *c, struct tn_json v, const struct tn_doctyp
         return;
     }
     if (type->open || lists(type->values, s)) return;
-    struct tn_finding *f = problem(c, "%s has a value that %s does not know", label_of(v).s, name_of(type));
+    struct tn_finding *f = problem(c, "%s has a value that %s does not know", tn_doc_label_of(v).s, tn_doc_name_of(type));
     if (!f) return;
     tn_at_json(f, v);
-    found_value(f, v);
-    expect_type(f, type);
+    tn_doc_found(f, v);
+    tn_doc_expected(f, type);
     for (const char *const *value = type->values; *value; value++) tn_nearest_offer(&near, s, *value);
-    advise(f, &near, at.field);
+    tn_doc_advise(f, &near, at.field);
 }
 
 /* ---- lists and maps --------------------------------------------------------------------------------------------------- */
@@ -291,7 +129,7 @@ static void repeated(struct check *c, struct tn_json v)
 {
     struct tn_finding *f = problem(c, "the element repeats an earlier one of the list");
     tn_at_json(f, v);
-    if (f) found_value(f, v);
+    if (f) tn_doc_found(f, v);
     tn_expected(f, "every element once");
 }
 
@@ -344,11 +182,11 @@ static void check_list(struct check *c, struct tn_json v, const struct tn_doctyp
         return;
     }
     if (tn_json_count(v) < type->min_items) {
-        struct tn_finding *f = problem(c, "%s has too few elements", label_of(v).s);
+        struct tn_finding *f = problem(c, "%s has too few elements", tn_doc_label_of(v).s);
         tn_at_json(f, v);
         tn_found(f, "%zu", tn_json_count(v));
         tn_expected(f, "%zu or more", type->min_items);
-        advise(f, NULL, at.field);
+        tn_doc_advise(f, NULL, at.field);
     }
     for (struct tn_json e = tn_json_first(v); tn_json_present(e); e = tn_json_next(e)) check_value(c, e, type->items, at);
     if (type->unique) check_unique(c, v);
@@ -380,29 +218,29 @@ static size_t member_index(const struct members *m, struct tn_str key)
     return i;
 }
 
-static void add_owner(struct text *t, const struct members *m)
+static void add_owner(struct tn_doc_text *t, const struct members *m)
 {
-    add(t, "%s", name_of(m->type));
-    if (m->variant) add(t, " of %s \"%s\"", m->type->tag, m->variant->tag);
+    tn_doc_text_add(t, "%s", tn_doc_name_of(m->type));
+    if (m->variant) tn_doc_text_add(t, " of %s \"%s\"", m->type->tag, m->variant->tag);
 }
 
 static void unknown_member(struct check *c, struct tn_json v, const struct members *m)
 {
     struct tn_nearest near = {0};
-    struct text owner = {0}, names = {0};
+    struct tn_doc_text owner = {0}, names = {0};
     add_owner(&owner, m);
-    struct tn_finding *f = problem(c, "%s is not a member of %s", label_of(v).s, owner.s);
+    struct tn_finding *f = problem(c, "%s is not a member of %s", tn_doc_label_of(v).s, owner.s);
     if (!f) return;
     tn_at_json(f, v);
-    found_value(f, v);
-    if (m->variant) add(&names, "%s", m->type->tag);
+    tn_doc_found(f, v);
+    if (m->variant) tn_doc_text_add(&names, "%s", m->type->tag);
     for (size_t i = 0; i < m->count; i++) {
-        add(&names, "%s%s", names.n ? ", " : "", m->fields[i].name);
+        tn_doc_text_add(&names, "%s%s", names.n ? ", " : "", m->fields[i].name);
         tn_nearest_offer(&near, tn_json_key(v), m->fields[i].name);
     }
     tn_expected(f, names.n ? "one of %s" : "no members%s", names.s);
     if (near.name) {
-        advise(f, &near, NULL);
+        tn_doc_advise(f, &near, NULL);
     } else {
         tn_remedy(f, "remove it: what a reader does not know would be ignored, and the answer would change unseen");
     }
@@ -411,14 +249,14 @@ static void unknown_member(struct check *c, struct tn_json v, const struct membe
 static void missing_member(struct check *c, struct tn_json object, const struct members *m, const struct tn_docfield *field,
                            const char *why)
 {
-    struct text owner = {0};
+    struct tn_doc_text owner = {0};
     add_owner(&owner, m);
     struct tn_finding *f = problem(c, "%s lacks \"%s\"%s%s", owner.s, field->name, why ? ": " : "", why ? why : "");
     if (!f) return;
     tn_at_json_member(f, object, field->name);
     tn_found(f, "%s", tn_json_present(tn_json_get(object, field->name)) ? "null" : "nothing");
-    expect_type(f, field->type);
-    advise(f, NULL, field);
+    tn_doc_expected(f, field->type);
+    tn_doc_advise(f, NULL, field);
 }
 
 static void deprecated(struct check *c, struct tn_json v, const struct tn_docfield *field)
@@ -426,7 +264,7 @@ static void deprecated(struct check *c, struct tn_json v, const struct tn_docfie
     struct tn_finding *f =
         tn_findings_add(c->findings, TN_NOTE, TN_METADATA_INVALID, c->phase, "\"%s\" is deprecated", field->name);
     tn_at_json(f, v);
-    advise(f, NULL, field);
+    tn_doc_advise(f, NULL, field);
 }
 
 static void check_member(struct check *c, struct tn_json v, const struct tn_docfield *field, struct spot at)
@@ -482,7 +320,7 @@ static void check_conflict(struct check *c, struct tn_json object, const struct 
     struct tn_finding *f = problem(c, "%s stands beside %s: %s", rule->conflict, rule->pointer, rule->why);
     if (!f) return;
     tn_at_json(f, second);
-    found_value(f, second);
+    tn_doc_found(f, second);
     tn_expected(f, "nothing here while %s is there", rule->pointer);
 }
 
@@ -511,25 +349,25 @@ static void unknown_tag(struct check *c, struct tn_json object, struct tn_json t
 {
     struct tn_nearest near = {0};
     struct tn_str s = {"", 0};
-    struct text tags = {0};
+    struct tn_doc_text tags = {0};
     struct tn_finding *f = tn_json_present(tag)
-                               ? problem(c, "%s does not know this \"%s\"", name_of(type), type->tag)
-                               : problem(c, "%s lacks \"%s\"", name_of(type), type->tag);
+                               ? problem(c, "%s does not know this \"%s\"", tn_doc_name_of(type), type->tag)
+                               : problem(c, "%s lacks \"%s\"", tn_doc_name_of(type), type->tag);
     if (!f) return;
     tn_at_json_member(f, object, type->tag);
     if (tn_json_present(tag)) {
-        found_value(f, tag);
+        tn_doc_found(f, tag);
     } else {
         tn_found(f, "nothing");
     }
     tn_json_str(tag, &s);
-    add(&tags, "one of ");
+    tn_doc_text_add(&tags, "one of ");
     for (size_t i = 0; i < type->variant_count; i++) {
-        add(&tags, "%s\"%s\"", i ? ", " : "", type->variants[i].tag);
+        tn_doc_text_add(&tags, "%s\"%s\"", i ? ", " : "", type->variants[i].tag);
         tn_nearest_offer(&near, s, type->variants[i].tag);
     }
     tn_expected(f, "%s", tags.s);
-    advise(f, &near, NULL);
+    tn_doc_advise(f, &near, NULL);
 }
 
 static void check_union(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at)
