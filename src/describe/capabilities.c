@@ -39,8 +39,8 @@ static const struct tn_capability table[] = {
     KNOWN("loop_carried_state", STATE, "handing a state tensor of fixed shape from one step to the next")
     KNOWN("dual_sequence_inputs", MEDIA, "feeding token ids and routed embeddings to one decoder at the same time")
     OFFERED("workflow_ssa", 1, SYNTAX,
-            "a workflow of typed values, each assigned once, runs when its only component is the package's own; another "
-            "component is refused by its implementation")
+            "a workflow of typed values, each assigned once, runs when it invokes the package's own component once; what is "
+            "beyond that is refused at its step")
     KNOWN("linear_effects", SYNTAX, "keeping the declared order of effects on the outside world")
     KNOWN("serving_service_contract", STATE,
           "serving controls of a workflow: active rows, accepted lengths, and state groups with their life cycle")
@@ -122,8 +122,8 @@ static void refuse(const struct tn_capability_need *needs, size_t count, size_t 
     tn_at_pointer(f, needs[first].file, needs[first].pointer);
     say_who(f, needs, count, first);
     if (known) {
-        tn_expected(f, "nothing that asks for %s", known->means);
-        tn_remedy(f, "`tenon doctor --capabilities` lists what is offered; use a package without this requirement");
+        tn_expected(f, "a runtime that offers it: %s", known->means);
+        tn_remedy(f, "`tenon doctor --capabilities` lists what is offered here; use a package without this requirement");
         return;
     }
     struct tn_nearest nearest = {0};

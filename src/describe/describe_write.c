@@ -61,6 +61,10 @@ void tn_description_write(struct tn_json_writer *w, const struct tn_description 
     tn_jw_member_str(w, "dialect", d->dialect);
     tn_jw_member_str(w, "dialect_version", d->dialect_version);
     tn_description_write_content(w, d);
+    tn_jw_key(w, "capabilities");
+    tn_capability_needs_write(w, d->capabilities, d->capability_count);
+    tn_jw_key(w, "hints");
+    tn_hint_list_write(w, &d->hints);
     tn_description_write_losses(w, d);
     tn_description_write_facts(w, d);
 }

@@ -206,3 +206,65 @@ void tn_hint_results_write(struct tn_json_writer *w, const struct tn_hint_result
     }
     tn_jw_end_array(w);
 }
+
+/* ---- the form of execution_hints.json ------------------------------------------------------------------------------ */
+
+bool tn_hints_are_from(const struct tn_hint_list *list, enum tn_hint_origin origin)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].origin == origin) return true;
+    }
+    return false;
+}
+
+static bool says_something(const struct tn_hint_selector *s)
+{
+    return s->has_names || s->pattern.s || s->has_op_types || s->has_layers;
+}
+
+static void write_device(struct tn_json_writer *w, const struct tn_hint_device *device)
+{
+    tn_jw_key(w, "device");
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "type", device_names[device->type]);
+    if (device->has_index) tn_jw_member_u64(w, "index", device->index);
+    tn_jw_end_object(w);
+}
+
+static void write_hint(struct tn_json_writer *w, const struct tn_hint *h)
+{
+    tn_jw_begin_object(w);
+    if (h->kind != TN_HINT_PLACE) tn_jw_member_cstr(w, "action", tn_hint_kind_name(h->kind));
+    if (says_something(&h->selector)) write_selector(w, &h->selector);
+    if (h->has_device) write_device(w, &h->device);
+    if (h->kind == TN_HINT_PLACE) tn_jw_member_cstr(w, "strength", h->force ? "force" : "prefer");
+    if (h->has_number) tn_jw_member_u64(w, h->kind == TN_HINT_ARENA_SIZE ? "bytes" : "chunk_size", h->number);
+    if (h->reason.n) tn_jw_member_str(w, "reason", h->reason);
+    tn_jw_end_object(w);
+}
+
+void tn_hints_write(struct tn_json_writer *w, const struct tn_hint_list *list, enum tn_hint_origin origin)
+{
+    static const struct {
+        const char *name;
+        enum tn_hint_kind first, last;
+    } sections[] = {{"placement", TN_HINT_PLACE, TN_HINT_PLACE},
+                    {"memory", TN_HINT_PIN, TN_HINT_PREFETCH},
+                    {"scheduling", TN_HINT_OVERLAP, TN_HINT_CHUNK_SIZE}};
+    tn_jw_begin_object(w);
+    for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++) {
+        bool begun = false;
+        for (size_t i = 0; i < list->count; i++) {
+            const struct tn_hint *h = &list->items[i];
+            if (h->origin != origin || h->kind < sections[s].first || h->kind > sections[s].last) continue;
+            if (!begun) {
+                tn_jw_key(w, sections[s].name);
+                tn_jw_begin_array(w);
+                begun = true;
+            }
+            write_hint(w, h);
+        }
+        if (begun) tn_jw_end_array(w);
+    }
+    tn_jw_end_object(w);
+}

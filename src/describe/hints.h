@@ -262,6 +262,9 @@ bool tn_hint_device_among(const struct tn_hint_device *device, const struct tn_h
 struct tn_json_writer;
 /* An array of {hint, origin, strength, file, pointer, outcome, selected, lost, by, why}. */
 void tn_hint_results_write(struct tn_json_writer *w, const struct tn_hint_results *results);
+/* The hints of one origin in the form of execution_hints.json, as one object; and whether there are any. */
+void tn_hints_write(struct tn_json_writer *w, const struct tn_hint_list *list, enum tn_hint_origin origin);
+bool tn_hints_are_from(const struct tn_hint_list *list, enum tn_hint_origin origin);
 /* An array of what hints say: for descriptions. */
 void tn_hint_list_write(struct tn_json_writer *w, const struct tn_hint_list *list);
 

@@ -8,6 +8,7 @@
  */
 #include "describe/modules.h"
 #include "describe/package_document.h"
+#include "describe/requirements.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -410,6 +411,8 @@ void tn_package_document_read(struct tn_builder *b, struct tn_json root)
     check_length(b, tn_json_get(root, "max_seq_length"));
     if (tn_json_is(tn_json_get(root, "tokenizer"), TN_JSON_OBJECT)) read_tokenizer(b, tn_json_get(root, "tokenizer"));
     read_assertions(b, tn_json_get(root, "descriptive"));
+    tn_require_stated_list(b, tn_json_get(root, "required_capabilities"));
+    tn_take_hints(b, tn_json_get(root, "execution_hints"));
     struct tn_json open = tn_json_get(root, "undetermined");
     for (struct tn_json v = tn_json_first(open); tn_json_present(v); v = tn_json_next(v)) repeat_undetermined(b, v);
 }

@@ -3,6 +3,7 @@
  * of module is a row here, in package_write.c and in package_read.c; a test holds the writer against this table.
  */
 #include "describe/package_document.h"
+#include "describe/standard/tables.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
@@ -195,6 +196,8 @@ static const struct tn_doctype undetermined = {
 };
 static const struct tn_doctype open_points = {.kind = TN_DOC_LIST, .items = &undetermined};
 
+static const struct tn_doctype needs = {.kind = TN_DOC_LIST, .items = &some_text};
+
 static const struct tn_doctype provenance = {
     .kind = TN_DOC_OBJECT,
     .name = "Provenance",
@@ -214,6 +217,8 @@ static const struct tn_docfield fields[] = {
     {"tokenizer", &tokenizer, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, NULL},
     {"descriptive", &texts, TN_DOC_REQUIRED, NULL, "Fields of the original that somebody asserted to change no answer."},
     {"undetermined", &open_points, TN_DOC_REQUIRED, NULL, NULL},
+    {"required_capabilities", &needs, 0, "[]", "What a runtime must offer beyond what the content shows by itself."},
+    {"execution_hints", &tn_execution_hints_type, 0, NULL, "Wishes about where and how to run; no answer depends on them."},
     {"provenance", &provenance, 0, NULL, NULL},
 };
 

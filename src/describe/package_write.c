@@ -161,6 +161,23 @@ void tn_description_write_content(struct tn_json_writer *w, const struct tn_desc
     tn_jw_end_array(w);
 }
 
+/* What the document itself states; what follows from its content needs no statement. */
+static void write_needs(struct tn_json_writer *w, const struct tn_description *d)
+{
+    bool begun = false;
+    for (uint32_t i = 0; i < d->capability_count; i++) {
+        const struct tn_capability_need *need = &d->capabilities[i];
+        if (need->derived || !tn_str_is(need->file, TN_PACKAGE_FILE)) continue;
+        if (!begun) {
+            tn_jw_key(w, "required_capabilities");
+            tn_jw_begin_array(w);
+            begun = true;
+        }
+        tn_jw_str(w, need->id);
+    }
+    if (begun) tn_jw_end_array(w);
+}
+
 /* What the package leaves open, with the reason: reading the document back gives the same refusals. */
 static void write_undetermined(struct tn_json_writer *w, const struct tn_description *d)
 {
@@ -187,6 +204,11 @@ void tn_package_document_write(struct tn_json_writer *w, const struct tn_descrip
     tn_jw_member_cstr(w, "schema", TN_PACKAGE_SCHEMA);
     tn_description_write_content(w, d);
     write_undetermined(w, d);
+    write_needs(w, d);
+    if (tn_hints_are_from(&d->hints, TN_HINT_FROM_METADATA)) {
+        tn_jw_key(w, "execution_hints");
+        tn_hints_write(w, &d->hints, TN_HINT_FROM_METADATA);
+    }
     if (provenance) {
         tn_jw_key(w, "provenance");
         tn_jw_begin_object(w);
