@@ -49,14 +49,14 @@ struct tn_finding *tn_findings_add(struct tn_findings *list, enum tn_severity se
     return f;
 }
 
-/* The same fault at the same place, noticed by two stages. */
+/* The same fault at the same place, noticed by two stages. Two tokens missing from one list are two faults: `found`. */
 static bool is_listed(const struct tn_findings *list, const struct tn_finding *f)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct tn_finding *other = &list->items[i];
         if (other->code == f->code && other->severity == f->severity && other->offset == f->offset &&
-            strcmp(other->message, f->message) == 0 && strcmp(other->file, f->file) == 0 &&
-            strcmp(other->element, f->element) == 0) {
+            other->item == f->item && strcmp(other->message, f->message) == 0 && strcmp(other->file, f->file) == 0 &&
+            strcmp(other->element, f->element) == 0 && strcmp(other->found, f->found) == 0) {
             return true;
         }
     }

@@ -87,6 +87,63 @@ TEST(lists_are_bounded_and_count_the_rest)
     CHECK_INT(tn_alloc_current(&alloc), 0);
 }
 
+/* What two stages notice is listed once; what differs in any part that tells two faults apart is listed twice. */
+TEST(the_same_fault_is_listed_once)
+{
+    static const struct {
+        enum tn_severity severity;
+        enum tn_status code;
+        const char *message, *file, *element, *found;
+        int64_t offset, item;
+    } others[] = {
+        {TN_WARNING, TN_MISSING_TENSOR, "m", "f", "/e", "x", 7, 1},
+        {TN_BLOCKER, TN_TENSOR_MISMATCH, "m", "f", "/e", "x", 7, 1},
+        {TN_BLOCKER, TN_MISSING_TENSOR, "n", "f", "/e", "x", 7, 1},
+        {TN_BLOCKER, TN_MISSING_TENSOR, "m", "g", "/e", "x", 7, 1},
+        {TN_BLOCKER, TN_MISSING_TENSOR, "m", "f", "/e2", "x", 7, 1},
+        {TN_BLOCKER, TN_MISSING_TENSOR, "m", "f", "/e", "y", 7, 1},
+        {TN_BLOCKER, TN_MISSING_TENSOR, "m", "f", "/e", "x", 8, 1},
+        {TN_BLOCKER, TN_MISSING_TENSOR, "m", "f", "/e", "x", 7, 2},
+        {TN_BLOCKER, TN_MISSING_TENSOR, "m", "f", "/e", "x", 7, 1}, /* the first one */
+    };
+    enum { OTHERS = sizeof(others) / sizeof(others[0]) };
+    struct tn_findings list, stage;
+    tn_findings_init(&list, &alloc, 100);
+    tn_findings_init(&stage, &alloc, 100);
+    for (int round = 0; round < 2; round++) {
+        for (int i = OTHERS; i-- > 0;) {
+            struct tn_finding *f =
+                tn_findings_add(&stage, others[i].severity, others[i].code, TN_PHASE_PACKAGE, "%s", others[i].message);
+            REQUIRE(f);
+            tn_at_pointer(f, tn_str_of(others[i].file), tn_str_of(others[i].element));
+            tn_found(f, "%s", others[i].found);
+            f->offset = others[i].offset;
+            f->item = others[i].item;
+        }
+    }
+    tn_findings_append(&list, &stage); /* each stands in it twice */
+    CHECK_INT(list.count, OTHERS);
+    CHECK_INT(list.blockers, OTHERS - 1);
+    CHECK_INT(list.dropped, 0);
+    tn_findings_append(&list, &stage);
+    CHECK_INT(list.count, OTHERS);
+    CHECK_INT(list.blockers, OTHERS - 1);
+    CHECK_STR(list.items[0].message, "m");
+    tn_findings_release(&stage);
+
+    /* What the other stage could not keep still blocks, and is counted. */
+    tn_findings_init(&stage, &alloc, 1);
+    tn_findings_add(&stage, TN_NOTE, TN_OK, TN_PHASE_PACKAGE, "kept");
+    tn_findings_add(&stage, TN_BLOCKER, TN_BUSY, TN_PHASE_PACKAGE, "lost");
+    tn_findings_append(&list, &stage);
+    CHECK_INT(list.count, OTHERS + 1);
+    CHECK_INT(list.blockers, OTHERS);
+    CHECK_INT(list.dropped, 1);
+    tn_findings_release(&stage);
+    tn_findings_release(&list);
+    CHECK_INT(tn_alloc_current(&alloc), 0);
+}
+
 TEST(errors_from_findings)
 {
     struct tn_findings list;
