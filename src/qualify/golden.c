@@ -45,6 +45,20 @@ static enum tn_status read_file(const struct tn_context *ctx, const char *path, 
     return status;
 }
 
+/* Their form; the numbers are looked at when they are compared. */
+static enum tn_status read_stages(struct tn_golden *g, struct tn_json root, struct tn_error *err)
+{
+    static const char *const lists[] = {"ids", "embeddings", "layers", "modules"};
+    struct tn_json stages = tn_json_get(root, "stages");
+    if (!tn_json_present(stages)) return TN_OK;
+    if (!tn_json_is(stages, TN_JSON_OBJECT)) return invalid(root, "stages", "an object: one text, stage by stage", err);
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        if (!tn_json_is(tn_json_get(stages, lists[i]), TN_JSON_ARRAY)) return invalid(stages, lists[i], "an array", err);
+    }
+    g->stages = stages;
+    return TN_OK;
+}
+
 enum tn_status tn_golden_open(struct tn_golden *g, const struct tn_context *ctx, const char *path, struct tn_error *err)
 {
     struct tn_str text;
@@ -64,7 +78,7 @@ enum tn_status tn_golden_open(struct tn_golden *g, const struct tn_context *ctx,
     if (!tn_json_is(g->cases, TN_JSON_ARRAY) || g->count == 0) {
         return invalid(root, "cases", "an array with at least one case", err);
     }
-    return TN_OK;
+    return read_stages(g, root, err);
 }
 
 void tn_golden_release(struct tn_golden *g)

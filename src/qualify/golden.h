@@ -5,6 +5,8 @@
  *   package_files   {"model.safetensors": SHA-256, ...}: the files whose contents the answers depend on
  *   cases           [{text, embedding, ids, type_ids?, tokens_untruncated?,
  *                     prompt_name?, normalize_embeddings?, truncate_dim?}]; the last three are what was asked for
+ *   stages          optional, one text through the pipeline: {ids, type_ids?, embeddings [tokens][hidden],
+ *                     layers [[tokens][hidden]], modules [{index, output [width]}]}
  *
  * Without package_files the certificate's input_sha256 must be the digest of the whole package folder: for every file
  * in the order of its path's parts the bytes PATH NUL SIZE-IN-DECIMAL NUL CONTENTS. Other members are for people.
@@ -20,6 +22,7 @@
 struct tn_golden {
     struct tn_json_doc doc;
     struct tn_json cases; /* array */
+    struct tn_json stages; /* object, or absent */
     struct tn_digest digest; /* of the file */
     struct tn_str certificate; /* JSON text, or "" */
     size_t count;

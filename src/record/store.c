@@ -181,10 +181,47 @@ static enum tn_status make_path(struct connection *c, struct tn_error *err)
     return TN_INVALID_REQUEST;
 }
 
+/*
+ * A store that is not there yet holds no records; one that never can be there is refused: the nearest part of the
+ * folder's path that exists must be a folder.
+ */
+static enum tn_status check_folder(const struct connection *c, struct tn_error *err)
+{
+    struct tn_buf path;
+    struct tn_file_info info = {.kind = TN_FILE_MISSING};
+    enum tn_status status = TN_OK;
+    int error = 0;
+    tn_buf_init(&path, c->store->ctx->alloc, 4096);
+    tn_buf_puts(&path, c->store->folder);
+    if (tn_buf_status(&path)) status = tn_error_memory(err, TN_PHASE_RECORD, "opening the evidence store");
+    while (!status && path.len > 0) {
+        while (path.len > 1 && path.data[path.len - 1] == '/') path.len--;
+        path.data[path.len] = 0;
+        error = tn_os_stat(path.data, true, &info);
+        if (error || info.kind != TN_FILE_MISSING || path.len == 1) break;
+        while (path.len > 0 && path.data[path.len - 1] != '/') path.len--;
+    }
+    if (!status && error) {
+        status = os_failure(c, error, "the state folder cannot be looked at", err);
+    } else if (!status && info.kind != TN_FILE_DIRECTORY && info.kind != TN_FILE_MISSING) {
+        struct tn_finding *f =
+            tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_RECORD, "the state folder is not a folder");
+        tn_at_file(f, tn_buf_str(&path));
+        tn_found(f, info.kind == TN_FILE_REGULAR ? "a file" : "neither a file nor a folder");
+        tn_expected(f, "a folder, or a name at which one can be made");
+        tn_remedy(f, "name another state folder; the command takes --state-dir");
+        status = TN_INVALID_REQUEST;
+    }
+    tn_buf_release(&path);
+    return status;
+}
+
 /* Whether there is a file to open; makes an empty one for a writer. */
 static enum tn_status find_file(struct connection *c, bool write, bool *exists, struct tn_error *err)
 {
     struct tn_file_info info;
+    enum tn_status status = check_folder(c, err);
+    if (status) return status;
     int error = write ? tn_os_make_folders(c->store->folder) : 0;
     if (error) return os_failure(c, error, "the state folder cannot be made", err);
     error = write ? tn_os_create(c->path.data) : 0;

@@ -60,6 +60,12 @@ TEST(files_that_are_no_goldens_are_refused_by_place)
         {"{\"certificate\":{}}", "/cases", TN_METADATA_INVALID},
         {"{\"certificate\":{},\"cases\":[]}", "/cases", TN_METADATA_INVALID},
         {"{\"certificate\":\"me\",\"cases\":[1]}", "/certificate", TN_METADATA_INVALID},
+        {"{\"certificate\":{},\"cases\":[1],\"stages\":[]}", "/stages", TN_METADATA_INVALID},
+        {"{\"certificate\":{},\"cases\":[1],\"stages\":{}}", "/stages/ids", TN_METADATA_INVALID},
+        {"{\"certificate\":{},\"cases\":[1],\"stages\":{\"ids\":[],\"embeddings\":7}}", "/stages/embeddings",
+         TN_METADATA_INVALID},
+        {"{\"certificate\":{},\"cases\":[1],\"stages\":{\"ids\":[],\"embeddings\":[],\"modules\":[]}}", "/stages/layers",
+         TN_METADATA_INVALID},
     };
     struct place *p = place_new();
     struct tn_golden g;

@@ -238,7 +238,7 @@ TEST(what_is_no_file_is_refused)
     char below[PATH];
     join(below, test_folder(), "file/state");
     s->store.folder = below;
-    CHECK_INT(sample_put(s, 1, TN_LEVEL_RECOGNISED, NULL, NULL), TN_RUNTIME_FAILURE);
+    CHECK_INT(sample_put(s, 1, TN_LEVEL_RECOGNISED, NULL, NULL), TN_INVALID_REQUEST);
     CHECK_CONTAINS(s->err.primary.message, "state folder");
     CHECK_INT(tn_alloc_current(&s->alloc), 0);
 }
@@ -445,6 +445,38 @@ TEST(a_failure_counts_while_its_grounds_stand)
     struct tn_record_standing st = standing_of(s, &facts);
     CHECK_INT(st.level, TN_LEVEL_STRUCTURALLY_VALID);
     CHECK(st.failed);
+}
+
+/* Nothing there yet is no fault; a place where nothing can ever be is. */
+TEST(a_state_folder_that_is_none)
+{
+    char path[4096], below[4096];
+    struct seen seen = {0};
+    snprintf(path, sizeof(path), "%s/file", test_folder());
+    test_write_file(path, "x", 1);
+    snprintf(below, sizeof(below), "%s/file/deep/state", test_folder());
+    static const struct {
+        const char *what;
+        int which;
+    } cases[] = {{"a file", 0}, {"a file", 1}, {"neither a file nor a folder", 2}, {"neither a file nor a folder", 3}};
+    const char *folders[] = {path, below, "/dev/null", "/dev/null/x//y/"};
+    for (size_t i = 0; i < 4; i++) {
+        struct sample *s = sample_new(folders[i]);
+        CHECK_INT(tn_record_each(&s->store, see, &seen, &s->err), TN_INVALID_REQUEST);
+        CHECK_CONTAINS(s->err.primary.message, "the state folder is not a folder");
+        CHECK_STR(s->err.primary.found, cases[i].what);
+        CHECK_CONTAINS(s->err.primary.remedy, "--state-dir");
+        tn_error_clear(&s->err);
+        CHECK_INT(sample_put(s, 1, TN_LEVEL_RECOGNISED, NULL, NULL), TN_INVALID_REQUEST);
+        CHECK_INT(tn_alloc_current(&s->alloc), 0);
+    }
+    CHECK_INT(seen.count, 0);
+    snprintf(below, sizeof(below), "%s/not/yet/there", test_folder());
+    struct sample *s = sample_new(below);
+    CHECK_INT(tn_record_each(&s->store, see, &seen, &s->err), TN_OK);
+    CHECK_INT(sample_put(s, 1, TN_LEVEL_RECOGNISED, NULL, NULL), TN_OK);
+    CHECK_INT(tn_record_each(&s->store, see, &seen, &s->err), TN_OK);
+    CHECK_INT(seen.count, 1);
 }
 
 TEST(allocation_failures_leak_nothing_and_store_all_or_nothing)
