@@ -119,26 +119,3 @@ TEST(a_wrong_shape_names_role_and_sizes)
     CHECK_CONTAINS(f.message, "layer.0.intermediate.weight");
     CHECK_CONTAINS(f.expected, "[63, 32]");
 }
-
-TEST(a_weight_that_is_not_finite_is_named)
-{
-    struct fixture x;
-    char path[1024];
-    size_t n;
-    const char *folder = copy_package("bert_mean_normalize");
-    REQUIRE(fixture_assess(&x, folder, "f32", 2));
-    const struct tn_tensor_info *t = tn_variant_tensor(x.inv, x.d->variant, TN_STR("encoder.layer.1.output.dense.weight"));
-    REQUIRE(t != NULL);
-    uint64_t offset = t->offset + 40;
-    fixture_close(&x);
-    snprintf(path, sizeof(path), "%s/model.safetensors", folder);
-    char *bytes = test_read_file(path, &n);
-    memcpy(bytes + offset, "\x00\x00\xC0\x7F", 4);
-    test_write_file(path, bytes, n);
-    free(bytes);
-    CHECK(!fixture_open(&x, folder, "f32", 2));
-    CHECK_INT(x.err->primary.code, TN_NUMERICAL_FAILURE);
-    CHECK_STR(x.err->primary.element, "encoder.layer.1.output.dense.weight");
-    CHECK_CONTAINS(x.err->primary.found, "1 that are");
-    fixture_close(&x);
-}

@@ -21,6 +21,11 @@ struct task {
     uint64_t first; /* table: byte offset inside the tensor */
 };
 
+/* Numbers of one weight that are NaN or infinite; found by whichever threads have read it. */
+struct flaw {
+    _Atomic uint64_t count, first; /* index of the first element */
+};
+
 struct loader {
     const struct tn_native_program *program;
     const struct tn_inventory *inv;
@@ -28,6 +33,7 @@ struct loader {
     struct tn_weights *out;
     struct tn_weights_digest digest;
     struct tn_os_file *files; /* by file of the inventory; fd -1: not needed */
+    struct flaw *flaws;       /* by graph weight */
     struct task *tasks;
     size_t task_count;
     char *staging; /* one region per thread */
@@ -58,6 +64,70 @@ static void fail_read(struct loader *l, const struct tn_graph_weight *w, uint64_
     tn_remedy(f, "the file has changed meanwhile: open the package again");
 }
 
+enum { BLOCK = 64 }; /* bytes that are looked at together */
+
+/* Exponent bits all ones mean NaN or infinite: adding one to the exponent then carries into the sign's place. */
+static bool is_finite_block(bool wide, uint16_t exponent, const char *at)
+{
+    if (wide) {
+        uint32_t x[BLOCK / 4], carry = 0;
+        memcpy(x, at, BLOCK);
+        for (size_t i = 0; i < BLOCK / 4; i++) carry |= (x[i] & 0x7F800000u) + 0x00800000u;
+        return (carry & 0x80000000u) == 0;
+    }
+    uint16_t x[BLOCK / 2], carry = 0, one = (uint16_t)(0x8000u - exponent);
+    memcpy(x, at, BLOCK);
+    for (size_t i = 0; i < BLOCK / 2; i++) carry |= (uint16_t)((x[i] & exponent) + one);
+    return (carry & 0x8000u) == 0;
+}
+
+static bool is_finite_at(bool wide, uint16_t exponent, const char *at)
+{
+    uint32_t bits = 0;
+    uint16_t half;
+    if (wide) {
+        memcpy(&bits, at, 4);
+        return (bits & 0x7F800000u) != 0x7F800000u;
+    }
+    memcpy(&half, at, 2);
+    return (half & exponent) != exponent;
+}
+
+/* *first gets the index of the first element that is not finite. Floats of four and two bytes; no others are bound. */
+static size_t count_non_finite(enum tn_dtype dtype, const void *p, size_t n, size_t *first)
+{
+    const char *at = p;
+    bool wide = dtype == TN_DTYPE_F32;
+    uint16_t exponent = dtype == TN_DTYPE_F16 ? 0x7C00u : 0x7F80u;
+    size_t found = 0, size = wide ? 4 : 2;
+    for (size_t i = 0; i + size <= n;) {
+        if (n - i >= BLOCK && is_finite_block(wide, exponent, at + i)) {
+            i += BLOCK;
+            continue;
+        }
+        size_t end = n - i >= BLOCK ? i + BLOCK : n;
+        for (; i + size <= end; i += size) {
+            if (!is_finite_at(wide, exponent, at + i) && found++ == 0) *first = i / size;
+        }
+    }
+    return found;
+}
+
+/* Looks at what was read while it is warm. The load goes on: all such tensors are named at its end. */
+static void note_flaws(struct loader *l, uint32_t weight, uint64_t offset, const void *p, size_t n)
+{
+    enum tn_dtype dtype = l->program->graph.weights[weight].tensor->dtype;
+    size_t first = 0, count = count_non_finite(dtype, p, n, &first);
+    if (count == 0) return;
+    struct flaw *flaw = &l->flaws[weight];
+    uint64_t index = offset / tn_dtype_bytes(dtype) + first;
+    atomic_fetch_add_explicit(&flaw->count, count, memory_order_relaxed);
+    uint64_t known = atomic_load_explicit(&flaw->first, memory_order_relaxed);
+    while (index < known && !atomic_compare_exchange_weak(&flaw->first, &known, index)) {
+    }
+}
+
+/* The one way by which weights come in: hashed and looked at, whatever is made of them. */
 static bool read_part(struct loader *l, uint32_t weight, uint64_t first, void *dst, size_t n)
 {
     const struct tn_graph_weight *w = &l->program->graph.weights[weight];
@@ -67,49 +137,44 @@ static bool read_part(struct loader *l, uint32_t weight, uint64_t first, void *d
         return false;
     }
     tn_weights_digest_add(&l->digest, weight, first, dst, n);
+    note_flaws(l, weight, first, dst, n);
     atomic_fetch_add_explicit(&l->done_bytes, n, memory_order_relaxed);
     return true;
 }
 
-/* Exponent bits all ones: not a number, or infinite. */
-static size_t count_non_finite(enum tn_dtype dtype, const void *p, size_t n)
+static void report_flaw(struct tn_findings *list, const struct loader *l, uint32_t weight)
 {
-    size_t found = 0;
-    if (dtype == TN_DTYPE_F32) {
-        const char *at = p;
-        for (size_t i = 0; i < n / 4; i++) {
-            uint32_t bits;
-            memcpy(&bits, at + 4 * i, 4);
-            found += (bits & 0x7F800000u) == 0x7F800000u;
-        }
-        return found;
+    const struct tn_tensor_info *t = l->program->graph.weights[weight].tensor;
+    uint64_t first = l->flaws[weight].first, columns = t->rank > 1 ? t->shape[t->rank - 1] : 0;
+    struct tn_finding *f = tn_findings_add(list, TN_BLOCKER, TN_NUMERICAL_FAILURE, TN_PHASE_LOAD,
+                                           "a weight holds numbers that are not finite");
+    tn_at_tensor(f, l->inv->files[t->file].path, t->name);
+    if (columns > 0) {
+        tn_found(f, "%llu that are NaN or infinite, the first in row %llu, column %llu",
+                 (unsigned long long)l->flaws[weight].count, (unsigned long long)(first / columns),
+                 (unsigned long long)(first % columns));
+    } else {
+        tn_found(f, "%llu that are NaN or infinite, the first is element %llu",
+                 (unsigned long long)l->flaws[weight].count, (unsigned long long)first);
     }
-    uint16_t exponent = dtype == TN_DTYPE_F16 ? 0x7C00u : 0x7F80u;
-    const char *at = p;
-    for (size_t i = 0; i < n / 2; i++) {
-        uint16_t bits;
-        memcpy(&bits, at + 2 * i, 2);
-        found += (bits & exponent) == exponent;
-    }
-    return found;
+    tn_expected(f, "finite numbers: one other spoils every answer that it takes part in");
+    tn_remedy(f, "fetch the file again, or ask who made it; it was damaged or training diverged");
 }
 
-/*
- * A layer or a vector with one such number makes every answer one; embedding tables only those that use the row, which
- * the check of each result finds.
- */
-static bool check_finite(struct loader *l, uint32_t weight, const void *p)
+/* One finding per tensor, in the order of the graph. A tied tensor stands in it twice and is one. */
+static enum tn_status check_finite(struct loader *l)
 {
-    const struct tn_graph_weight *w = &l->program->graph.weights[weight];
-    size_t bad = count_non_finite(w->tensor->dtype, p, (size_t)w->tensor->bytes);
-    if (bad == 0) return true;
-    if (!claim_failure(l, TN_NUMERICAL_FAILURE)) return false;
-    struct tn_finding *f = tn_error_set(l->err, TN_NUMERICAL_FAILURE, TN_PHASE_LOAD, "a weight holds numbers that are not finite");
-    tn_at_tensor(f, l->inv->files[w->tensor->file].path, w->tensor->name);
-    tn_found(f, "%zu that are NaN or infinite", bad);
-    tn_expected(f, "finite numbers: one other makes every answer useless");
-    tn_remedy(f, "fetch the file again, or ask who made it; it was damaged or training diverged");
-    return false;
+    const struct tn_graph *g = &l->program->graph;
+    struct tn_findings flaws;
+    tn_findings_init(&flaws, l->env->ctx->alloc, TN_ERROR_FINDINGS);
+    for (uint32_t i = 0; i < g->weight_count; i++) {
+        bool again = false;
+        for (uint32_t k = 0; k < i && !again; k++) again = l->flaws[k].count > 0 && g->weights[k].tensor == g->weights[i].tensor;
+        if (l->flaws[i].count > 0 && !again) report_flaw(&flaws, l, i);
+    }
+    enum tn_status status = tn_error_from_findings(l->err, &flaws);
+    tn_findings_release(&flaws);
+    return status;
 }
 
 /* Reads a whole tensor to *at and moves on behind it. */
@@ -117,7 +182,7 @@ static const void *stage(struct loader *l, uint32_t weight, char **at)
 {
     size_t n = (size_t)l->program->graph.weights[weight].tensor->bytes;
     char *here = *at;
-    if (!read_part(l, weight, 0, here, n) || !check_finite(l, weight, here)) return NULL;
+    if (!read_part(l, weight, 0, here, n)) return NULL;
     *at = here + n;
     return here;
 }
@@ -149,7 +214,7 @@ static bool load_layer(struct loader *l, uint32_t index, char *staging)
 static bool load_vector(struct loader *l, uint32_t weight, char *staging)
 {
     const struct tn_tensor_info *t = l->program->graph.weights[weight].tensor;
-    if (!read_part(l, weight, 0, staging, (size_t)t->bytes) || !check_finite(l, weight, staging)) return false;
+    if (!read_part(l, weight, 0, staging, (size_t)t->bytes)) return false;
     l->program->kernels->to_f32(tn_native_float_type(t->dtype), staging, l->out->data[weight],
                                 (size_t)(t->bytes / tn_dtype_bytes(t->dtype)));
     return true;
@@ -214,6 +279,14 @@ static bool list_tasks(struct loader *l)
         }
     }
     return true;
+}
+
+static bool begin_flaws(struct loader *l)
+{
+    uint32_t count = l->program->graph.weight_count;
+    l->flaws = tn_calloc(l->env->ctx->alloc, (size_t)count + 1, sizeof(*l->flaws));
+    for (uint32_t i = 0; l->flaws && i < count; i++) atomic_init(&l->flaws[i].first, UINT64_MAX);
+    return l->flaws != NULL;
 }
 
 static enum tn_status open_files(struct loader *l)
@@ -336,7 +409,7 @@ static enum tn_status load(struct loader *l)
     size_t staging;
     if (!tn_mul(l->program->staging_bytes, l->threads, &staging)) return TN_RESOURCE_LIMIT;
     l->staging = tn_malloc_aligned(alloc, staging, 64);
-    if (!list_tasks(l) || !l->staging || !allocate_weights(l->program, alloc, l->out)) {
+    if (!list_tasks(l) || !begin_flaws(l) || !l->staging || !allocate_weights(l->program, alloc, l->out)) {
         return tn_error_memory(l->err, TN_PHASE_LOAD, "loading weights");
     }
     tn_pool_run(l->env->pool, run_tasks, l, l->threads);
@@ -344,6 +417,7 @@ static enum tn_status load(struct loader *l)
     if (status) return status;
     if (!expand_biases(l->program, l->out)) return tn_error_memory(l->err, TN_PHASE_LOAD, "loading weights");
     if ((status = check_files(l))) return status;
+    if ((status = check_finite(l))) return status;
     if ((status = tn_weights_digest_end(&l->digest, l->env->ctx, l->err))) return status;
     l->out->digest = l->digest.value;
     return TN_OK;
@@ -358,6 +432,7 @@ enum tn_status tn_weights_load(const struct tn_native_program *program, const st
     enum tn_status status = load(&l);
     tn_free(alloc, l.staging);
     tn_free(alloc, l.tasks);
+    tn_free(alloc, l.flaws);
     if (l.digest.alloc) tn_weights_digest_release(&l.digest);
     close_files(&l);
     if (status) tn_weights_release(out);
