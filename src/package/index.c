@@ -107,7 +107,7 @@ static enum tn_status take_file(struct index *x, uint32_t file)
     x->files = files;
     files[x->file_count++] = file;
     s->extra[file].member = x->mark;
-    s->extra[file].used = true;
+    tn_scan_claim(s, file);
     return TN_OK;
 }
 

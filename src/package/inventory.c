@@ -351,7 +351,7 @@ static enum tn_status check_findings(struct tn_scan *s)
 static enum tn_status run_stages(struct tn_scan *s, const char *path)
 {
     static enum tn_status (*const stages[])(struct tn_scan *) = {
-        tn_scan_walk, tn_scan_sniff, tn_scan_recognise, tn_scan_sets, tn_scan_variants, tn_scan_manifest,
+        tn_scan_walk, tn_scan_sniff, tn_scan_recognise, tn_scan_names, tn_scan_sets, tn_scan_variants, tn_scan_manifest,
     };
     s->problem = tn_malloc(s->alloc, sizeof(*s->problem));
     s->head = tn_malloc(s->alloc, TN_SNIFF_BYTES);

@@ -97,6 +97,7 @@ struct tn_package_file {
     enum tn_file_role role;
     const char *format; /* "safetensors", "gguf", "torch_zip", "npz", ... or "" when nothing was recognised */
     struct tn_file_stamp stamp;
+    bool link;          /* the entry is a link to the file */
     bool malformed;     /* not what it claims to be; the reason is among the findings already, so do not add it again */
     bool have_digest;   /* documents: SHA-256 of the contents */
     struct tn_digest digest;
@@ -115,7 +116,8 @@ struct tn_tensor_info {
 };
 
 /*
- * A complete alternative: one weight container set with what belongs to it. The ids:
+ * A complete alternative: one weight container set with what belongs to it. A file that stands there under several
+ * names of one configuration (links, hard links) is one; its other names are noted. The ids:
  *
  *   "safetensors"                    the set of a folder whose stem is "model", or its only set; in a folder other than
  *   "FOLDER/safetensors"             the root the folder comes first

@@ -73,7 +73,11 @@ static enum tn_status see_modules(struct document *d)
 {
     size_t count = tn_json_count(d->root);
     if (d->folder.n || !tn_json_is(d->root, TN_JSON_ARRAY) || count == 0) return TN_OK;
-    if (!tn_json_present(tn_json_get(tn_json_first(d->root), "type")) || too_many(d, count)) return TN_OK;
+    bool typed = false; /* one entry that lacks its type is a fault, a list of such entries another kind of document */
+    for (struct tn_json v = tn_json_first(d->root); tn_json_present(v); v = tn_json_next(v)) {
+        typed = typed || tn_json_present(tn_json_get(v, "type"));
+    }
+    if (!typed || too_many(d, count)) return TN_OK;
     enum tn_status status = take_module_folders(d, d->root);
     if (status) return status;
     return tn_scan_evidence(d->s, "sentence_transformers", "st.modules_json", d->file, "%zu modules", count);

@@ -88,12 +88,15 @@ bool tn_describe_stand_in(struct tn_finding *f, struct tn_str head)
 /* The first bytes are not a length that a header could have. */
 static void not_safetensors(struct reader *r, uint64_t length)
 {
-    char head[512];
-    size_t n = r->source->size < sizeof(head) ? (size_t)r->source->size : sizeof(head);
+    char bytes[512];
+    size_t n = r->source->size < sizeof(bytes) ? (size_t)r->source->size : sizeof(bytes);
+    struct tn_str head = {bytes, n && r->source->read(r->source->context, 0, bytes, n) == 0 ? n : 0};
+    if (tn_head_is_lfs(head) || tn_head_is_html(head)) {
+        tn_describe_stand_in(blocker(r, TN_ARTIFACT_MISSING, TN_STAND_IN), head);
+        return;
+    }
     struct tn_finding *f = blocker(r, TN_ARTIFACT_MALFORMED, "the file is not in the safetensors format");
     tn_expected(f, "an 8-byte length and a JSON header");
-    if (n && r->source->read(r->source->context, 0, head, n) == 0 && tn_describe_stand_in(f, (struct tn_str){head, n}))
-        return;
     if (n < 8) {
         tn_found(f, "%zu bytes", n);
     } else {

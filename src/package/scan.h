@@ -10,6 +10,7 @@
 
 struct tn_onnx_location;
 
+enum { TN_NAME_RANKS = 8 };
 enum { TN_SNIFF_BYTES = 4096, TN_ENDS_BYTES = 64 << 10, TN_PATH_BYTES = 4096 };
 
 /* What one file turned out to be beyond its public entry; parallel to inv->files. */
@@ -17,7 +18,10 @@ struct tn_scan_file {
     bool skip;                    /* never opened */
     bool readable;
     bool good;                    /* safetensors: the header was read and holds */
-    bool used;                    /* belongs to a set already */
+    bool used;                    /* belongs to a set or variant already */
+    bool taken;                   /* under one of its names; where `same` is the file itself */
+    uint32_t same, taken_as;      /* the first of its names, and the one that was taken: indices of files */
+    unsigned rank;                /* among its names, TN_NAME_RANKS of them */
     uint32_t member, named;       /* mark of the index that last took it into its set, or named it, without a search */
     uint32_t first_tensor, tensor_count; /* range of scan->raw */
     uint32_t adapter;             /* adapter_config.json: index of its evidence + 1 */
@@ -54,6 +58,7 @@ struct tn_scan {
     struct tn_tensor_list raw; /* tensors of all good headers, in file order */
     struct tn_scan_set *sets;
     uint32_t set_count;
+    bool several_names; /* some weights stand there under more than one name */
 
     struct tn_str *modules; /* folders of modules.json in order, "" for the root */
     uint32_t module_count;
@@ -71,6 +76,8 @@ enum tn_status tn_scan_walk(struct tn_scan *s);
 enum tn_status tn_scan_sniff(struct tn_scan *s);
 /* Reads the JSON documents that conventions are known by; fills evidence, modules, components, adapters. */
 enum tn_status tn_scan_recognise(struct tn_scan *s);
+/* Finds weights that stand there under several names. */
+enum tn_status tn_scan_names(struct tn_scan *s);
 /* Groups safetensors files into sets, checks shard indices, fills inv->tensors. */
 enum tn_status tn_scan_sets(struct tn_scan *s);
 enum tn_status tn_scan_variants(struct tn_scan *s);
@@ -102,11 +109,20 @@ const char *tn_scan_path(struct tn_scan *s, struct tn_str disk);
 /* Index by path, TN_NO_FILE when not listed. */
 uint32_t tn_inventory_index(const struct tn_inventory *inv, struct tn_str path);
 struct tn_str tn_base_name(struct tn_str path);
+/* The nearest folder upwards that has a config.json, else the root. */
+struct tn_str tn_scan_config_folder(struct tn_scan *s, struct tn_str place);
+/* A file becomes part of a set or variant; whether it already is, under this name or another. */
+void tn_scan_claim(struct tn_scan *s, uint32_t file);
+bool tn_scan_is_taken(const struct tn_scan *s, uint32_t file);
+/* Says of a taken file that this is another name of it. */
+void tn_scan_note_name(struct tn_scan *s, uint32_t file);
 /* Whether the name is one that people write and programs do not read: readme, licence, picture. */
 bool tn_name_is_document(struct tn_str path);
 /* What often stands in a weight file's place: the start of a file decides. */
 bool tn_head_is_lfs(struct tn_str head);
 bool tn_head_is_html(struct tn_str head);
+/* What stands in a file's place: TN_ARTIFACT_MISSING with this message, whatever kind of file it is. */
+#define TN_STAND_IN "the file is not here, only something in its place"
 /* Fills found and remedy when the head is one of the two. */
 bool tn_describe_stand_in(struct tn_finding *f, struct tn_str head);
 bool tn_ends_fold(struct tn_str s, const char *suffix); /* ASCII case does not matter */

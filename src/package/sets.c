@@ -131,25 +131,47 @@ static void report_missing(struct tn_scan *s, const struct tn_scan_set *set, uin
                                       : "fetch the missing shards and the index");
 }
 
+/* A series is taken from its first shard on. */
+static bool starts_series(const struct tn_scan *s, uint32_t file)
+{
+    const struct tn_package_file *files = s->inv->files;
+    struct tn_shard_name name, before;
+    if (file == 0 || !tn_shard_name(files[file].path, ".safetensors", &name)) return true;
+    return files[file - 1].role != TN_ROLE_SAFETENSORS || s->extra[file - 1].used ||
+           !tn_shard_name(files[file - 1].path, ".safetensors", &before) ||
+           !same_series(&name, tn_package_folder(files[file].path), &before, tn_package_folder(files[file - 1].path));
+}
+
+/* Whether all of these files have been taken under other names, which is then said. */
+static bool are_taken(struct tn_scan *s, uint32_t first, uint32_t last)
+{
+    for (uint32_t i = first; i < last; i++) {
+        if (!tn_scan_is_taken(s, i)) return false;
+    }
+    for (uint32_t i = first; i < last; i++) tn_scan_note_name(s, i);
+    return true;
+}
+
 static enum tn_status add_series(struct tn_scan *s, uint32_t first)
 {
     const struct tn_package_file *files = s->inv->files;
     struct tn_str folder = tn_package_folder(files[first].path);
     struct tn_shard_name name, other;
     bool numbered = tn_shard_name(files[first].path, ".safetensors", &name);
-    struct tn_scan_set *set = tn_scan_add_set(s, folder, name.stem);
-    if (!set) return tn_scan_memory(s);
     uint32_t last = first + 1;
     while (numbered && last < s->inv->file_count && tn_shard_name(files[last].path, ".safetensors", &other) &&
            same_series(&name, folder, &other, tn_package_folder(files[last].path)) &&
            files[last].role == TN_ROLE_SAFETENSORS && !s->extra[last].used) {
         last++;
     }
+    if (are_taken(s, first, last)) return TN_OK;
+    struct tn_scan_set *set = tn_scan_add_set(s, folder, name.stem);
+    if (!set) return tn_scan_memory(s);
     set->files = tn_arena_array(s->arena, last - first, sizeof(*set->files));
     if (!set->files) return tn_scan_memory(s);
     for (uint32_t i = first; i < last; i++) {
         set->files[set->file_count++] = i;
-        s->extra[i].used = true;
+        tn_scan_claim(s, i);
     }
     if (numbered) report_missing(s, set, name.total);
     return tn_scan_set_tensors(s, set);
@@ -162,8 +184,13 @@ enum tn_status tn_scan_sets(struct tn_scan *s)
     for (uint32_t i = 0; !status && i < s->inv->file_count; i++) {
         if (files[i].role == TN_ROLE_SAFETENSORS_INDEX) status = tn_scan_index(s, i, i + 1);
     }
-    for (uint32_t i = 0; !status && i < s->inv->file_count; i++) {
-        if (files[i].role == TN_ROLE_SAFETENSORS && !s->extra[i].used) status = add_series(s, i);
+    /* Where a file has several names, those that count come first. */
+    for (unsigned rank = 0; rank < (s->several_names ? TN_NAME_RANKS : 1); rank++) {
+        for (uint32_t i = 0; !status && i < s->inv->file_count; i++) {
+            if (files[i].role != TN_ROLE_SAFETENSORS || s->extra[i].used) continue;
+            bool turn = !s->several_names || (s->extra[i].rank == rank && starts_series(s, i));
+            if (turn) status = add_series(s, i);
+        }
     }
     return status;
 }

@@ -346,7 +346,7 @@ static void report_stand_in(struct sniff *f)
     if (role == TN_ROLE_SAFETENSORS || (!tn_head_is_lfs(f->head) && !page)) return;
     bool harmless = role == TN_ROLE_DOCUMENT || role == TN_ROLE_CODE;
     struct tn_finding *finding = tn_scan_finding(f->s, f->index, harmless ? TN_NOTE : TN_BLOCKER, TN_ARTIFACT_MISSING,
-                                                 "the file is not here, only something in its place");
+                                                 TN_STAND_IN);
     tn_describe_stand_in(finding, f->head);
     f->file->malformed = !harmless;
 }

@@ -89,13 +89,18 @@ static uint32_t file_in(struct tn_scan *s, struct tn_str folder, const char *nam
     return tn_buf_status(&s->path) ? TN_NO_FILE : tn_inventory_index(s->inv, tn_buf_str(&s->path));
 }
 
-/* The nearest folder upwards that has a config.json, or the place itself. */
+struct tn_str tn_scan_config_folder(struct tn_scan *s, struct tn_str place)
+{
+    struct tn_str at = place;
+    while (at.n > 0 && file_in(s, at, "config.json") == TN_NO_FILE) at = tn_package_folder(at);
+    return at;
+}
+
+/* The folder of the configuration, or the place itself where there is none. */
 static struct tn_str find_folder(struct tn_scan *s, struct tn_str place)
 {
-    for (struct tn_str at = place;; at = tn_package_folder(at)) {
-        if (file_in(s, at, "config.json") != TN_NO_FILE) return at;
-        if (at.n == 0) return place;
-    }
+    struct tn_str folder = tn_scan_config_folder(s, place);
+    return folder.n || file_in(s, folder, "config.json") != TN_NO_FILE ? folder : place;
 }
 
 static enum tn_status append(struct tn_scan *s, struct tn_variant *v, struct tn_str note)
@@ -244,7 +249,7 @@ static enum tn_status add_files(struct tn_scan *s, struct tn_str id, const char 
     for (uint32_t i = first; i < last; i++) {
         if (!belongs(s, first, i)) continue;
         v.files[v.file_count++] = i;
-        s->extra[i].used = true;
+        tn_scan_claim(s, i);
     }
     return append(s, &v, s->extra[first].note.s ? s->extra[first].note : TN_STR(""));
 }
@@ -323,6 +328,7 @@ static enum tn_status add_onnx(struct tn_scan *s, uint32_t graph)
     v.files = tn_arena_array(s->arena, extra->location_count + 1, sizeof(*v.files));
     if (!v.files) return tn_scan_memory(s);
     v.files[v.file_count++] = graph;
+    tn_scan_claim(s, graph);
     for (uint32_t i = 0; i < extra->location_count; i++) {
         uint32_t data;
         enum tn_status status = find_data(s, graph, &extra->locations[i], &data);
@@ -354,6 +360,7 @@ static enum tn_status add_openvino(struct tn_scan *s, uint32_t graph)
     memcpy(data + path.n - 4, ".bin", 4);
     uint32_t weights = tn_inventory_index(inv, (struct tn_str){data, path.n});
     v.files[v.file_count++] = graph;
+    tn_scan_claim(s, graph);
     if (weights != TN_NO_FILE && inv->files[weights].role == TN_ROLE_UNKNOWN) {
         inv->files[weights].role = TN_ROLE_OPENVINO;
         inv->files[weights].format = "openvino_bin";
@@ -375,10 +382,20 @@ static uint32_t folder_end(const struct tn_scan *s, uint32_t first)
     return last;
 }
 
+static bool is_other(enum tn_file_role role)
+{
+    return role == TN_ROLE_GGUF || role == TN_ROLE_ONNX || role == TN_ROLE_WEIGHTS || role == TN_ROLE_PICKLE ||
+           role == TN_ROLE_OPENVINO;
+}
+
 static enum tn_status add_other(struct tn_scan *s, uint32_t i)
 {
     const struct tn_package_file *file = &s->inv->files[i];
-    if (s->extra[i].used) return TN_OK;
+    if (s->extra[i].used || !is_other(file->role)) return TN_OK;
+    if (tn_scan_is_taken(s, i)) {
+        tn_scan_note_name(s, i);
+        return TN_OK;
+    }
     switch (file->role) {
     case TN_ROLE_GGUF: return add_files(s, file->path, "gguf", i, series_end(s, i), same_gguf);
     case TN_ROLE_ONNX: return add_onnx(s, i);
@@ -445,7 +462,12 @@ enum tn_status tn_scan_variants(struct tn_scan *s)
 {
     struct tn_inventory *inv = s->inv;
     enum tn_status status = add_sets(s);
-    for (uint32_t i = 0; !status && i < inv->file_count; i++) status = add_other(s, i);
+    /* Where a file has several names, those that count come first. */
+    for (unsigned rank = 0; rank < (s->several_names ? TN_NAME_RANKS : 1); rank++) {
+        for (uint32_t i = 0; !status && i < inv->file_count; i++) {
+            if (!s->several_names || s->extra[i].rank == rank) status = add_other(s, i);
+        }
+    }
     if (status) return status;
     note_unclaimed(s);
     if (inv->variant_count) tn_sort(inv->variants, inv->variant_count, sizeof(*inv->variants), by_id, NULL);

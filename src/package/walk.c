@@ -46,7 +46,7 @@ static struct tn_str clean_path(struct tn_scan *s, struct tn_str disk)
     return tn_str_eq(text, disk) ? disk : tn_arena_str(s->arena, text);
 }
 
-static enum tn_status add_file(struct walk *w, struct tn_str disk, const struct tn_file_stamp *stamp, bool skip)
+static enum tn_status add_file(struct walk *w, struct tn_str disk, const struct tn_file_stamp *stamp, bool link, bool skip)
 {
     struct tn_scan *s = w->s;
     struct tn_inventory *inv = s->inv;
@@ -60,6 +60,7 @@ static enum tn_status add_file(struct walk *w, struct tn_str disk, const struct 
         .disk = disk,
         .size = stamp->size,
         .stamp = *stamp,
+        .link = link,
         .format = "",
         .role = skip ? TN_ROLE_OTHER : TN_ROLE_UNKNOWN,
     };
@@ -110,7 +111,7 @@ static enum tn_status add_link(struct walk *w, struct tn_str disk, const char *a
     } else if (!is_inside(target, s->inv->root) && !is_inside(target, s->blobs)) {
         leaves(w, disk);
     } else if (info.kind == TN_FILE_REGULAR) {
-        status = add_file(w, disk, &info.stamp, false);
+        status = add_file(w, disk, &info.stamp, true, false);
     } else if (info.kind == TN_FILE_DIRECTORY) {
         about(w, disk, TN_NOTE, TN_OK, "a link to a folder of the package is not followed");
     } else {
@@ -161,7 +162,7 @@ static enum tn_status add_entry(struct walk *w, struct tn_str name)
         return TN_OK;
     }
     switch (info.kind) {
-    case TN_FILE_REGULAR: return add_file(w, disk, &info.stamp, s->single.n == 0 && is_dropping(name));
+    case TN_FILE_REGULAR: return add_file(w, disk, &info.stamp, false, s->single.n == 0 && is_dropping(name));
     case TN_FILE_DIRECTORY: return add_folder(w, disk, name);
     case TN_FILE_LINK: return add_link(w, disk, absolute);
     case TN_FILE_MISSING:

@@ -174,6 +174,51 @@ TEST(index_of_odd_shapes)
     close_package(inv);
 }
 
+/* A file that is called a shard index and maps nothing is a broken one, whatever else stands in it. */
+TEST(index_without_a_map)
+{
+    static const struct {
+        const char *index, *found;
+    } cases[] = {
+        {"{}", "no weight_map"},
+        {"{\"metadata\":{\"total_size\":32}}", "no weight_map"},
+        {"[]", "no weight_map"},
+        {"{\"weight_map\":{}}", "an empty object"},
+        {"{\"weight_map\":null}", "null"},
+        {"{\"weight_map\":[\"" SHARD1 "\"]}", "array"},
+        {"{\"weight_map\":\"" SHARD1 "\"}", "string"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        two_shards();
+        struct tn_inventory *inv = open_with_index(cases[i].index);
+        REQUIRE(inv);
+        CHECK_INT(inv->findings.count, 1);
+        const struct tn_finding *f = EXPECT(inv, TN_ARTIFACT_MALFORMED, "maps no tensor to a file", INDEX);
+        CHECK_INT(f->severity, TN_BLOCKER);
+        CHECK_STR(f->element, "/weight_map");
+        CHECK_STR(f->found, cases[i].found);
+        CHECK_CONTAINS(f->expected, "from tensor names to file names");
+        CHECK_CONTAINS(f->remedy, "fetch the index again");
+        /* and it stands in the way of every use of the shards */
+        struct tn_findings use;
+        tn_findings_init(&use, &alloc, 10);
+        CHECK_INT(inv->variant_count, 1);
+        tn_inventory_findings(inv, &inv->variants[0], &use);
+        CHECK_INT(use.blockers, 1);
+        tn_findings_release(&use);
+        close_package(inv);
+    }
+    /* Another index (of pickles) or a document that merely ends in .json is none of ours. */
+    put_tensor("model.safetensors", "a");
+    REQUIRE(unlink(in_folder(INDEX)) == 0 && unlink(in_folder(SHARD1)) == 0 && unlink(in_folder(SHARD2)) == 0);
+    put_text("pytorch_model.bin.index.json", "{}");
+    put_text("labels.json", "{\"weight_map\":3}");
+    struct tn_inventory *inv = open_package(test_folder());
+    REQUIRE(inv);
+    EXPECT_CLEAN(inv);
+    close_package(inv);
+}
+
 /* Three faults, three findings: a cut shard, a tensor that moved, a tensor that is nowhere. */
 TEST(all_faults_in_one_pass)
 {

@@ -19,11 +19,137 @@ TEST(links_inside_the_package_are_files)
     link_to("weights/data.safetensors", "model.safetensors");
     struct tn_inventory *inv = open_package(test_folder());
     REQUIRE(inv);
-    EXPECT_CLEAN(inv);
     const struct tn_package_file *file = tn_inventory_file(inv, TN_STR("model.safetensors"));
     REQUIRE(file);
     CHECK_INT(file->role, TN_ROLE_SAFETENSORS);
     CHECK(variant_of(inv, "safetensors") != NULL);
+    close_package(inv);
+}
+
+/* ---- one file under several names --------------------------------------------------------------------------------- */
+
+/* One variant of this id and these files; every other name is noted, and nothing else is. */
+static void check_names(const char *path, const char *id, uint32_t files, uint32_t notes, int line)
+{
+    const struct tn_variant *chosen;
+    struct tn_inventory *inv = open_package(path);
+    if (!inv) return;
+    if (inv->variant_count != 1 || inv->findings.count != notes || inv->findings.blockers > 0) {
+        test_fail(__FILE__, line, "%u variants, %zu findings", inv->variant_count, inv->findings.count);
+        print_findings(&inv->findings);
+    }
+    CHECK_INT(tn_inventory_variant(inv, NULL, &chosen, err), TN_OK);
+    const struct tn_variant *v = variant_of(inv, id);
+    if (!v) test_fail(__FILE__, line, "no variant %s", id);
+    else CHECK_INT(v->file_count, files);
+    for (size_t i = 0; i < inv->findings.count; i++) {
+        const struct tn_finding *f = &inv->findings.items[i];
+        CHECK_INT(f->severity, TN_NOTE);
+        CHECK_CONTAINS(f->message, "another name of a file");
+        CHECK_CONTAINS(f->found, "the same file as ");
+    }
+    close_package(inv);
+}
+#define CHECK_NAMES(path, id, files, notes) check_names((path), (id), (files), (notes), __LINE__)
+
+TEST(a_second_name_is_no_second_variant)
+{
+    put_text("config.json", "{\"model_type\":\"x\"}");
+    put_tensor("model.safetensors", "a");
+    link_to("model.safetensors", "a-copy.safetensors");
+    link_to("../model.safetensors", "weights/data.safetensors");
+    REQUIRE(link(in_folder("model.safetensors"), in_folder("hard.safetensors")) == 0);
+    CHECK_NAMES(test_folder(), "safetensors", 1, 3);
+    struct tn_inventory *inv = open_package(test_folder());
+    REQUIRE(inv);
+    CHECK_STR(inv->findings.items[0].found, "the same file as model.safetensors");
+    CHECK_INT(inv->tensor_count, 1);
+    CHECK_INT(inv->file_count, 5); /* all of them are listed */
+    close_package(inv);
+    /* the same bytes in a file of its own are another one */
+    REQUIRE(unlink(in_folder("hard.safetensors")) == 0);
+    put_tensor("hard.safetensors", "a");
+    inv = open_package(test_folder());
+    REQUIRE(inv);
+    CHECK_INT(inv->variant_count, 2);
+    close_package(inv);
+}
+
+/* The name beside the configuration counts, wherever the file itself lies. */
+TEST(the_usual_name_counts)
+{
+    put_text("config.json", "{\"model_type\":\"x\"}");
+    put_tensor("data/x.safetensors", "a");
+    link_to("data/x.safetensors", "model.safetensors");
+    CHECK_NAMES(test_folder(), "safetensors", 1, 1);
+    REQUIRE(unlink(in_folder("config.json")) == 0);
+    CHECK_NAMES(test_folder(), "safetensors", 1, 1);
+    REQUIRE(rename(in_folder("model.safetensors"), in_folder("any.safetensors")) == 0);
+    CHECK_NAMES(test_folder(), "safetensors", 1, 1);
+}
+
+TEST(two_names_of_one_blob)
+{
+    put_text("hub/models--o--n/blobs/4567", "{\"model_type\":\"x\"}");
+    put_tensor("hub/models--o--n/blobs/0123", "a");
+    link_to("../../blobs/4567", "hub/models--o--n/snapshots/r/config.json");
+    link_to("../../blobs/0123", "hub/models--o--n/snapshots/r/model.safetensors");
+    link_to("../../blobs/0123", "hub/models--o--n/snapshots/r/alias.safetensors");
+    CHECK_NAMES(in_folder("hub/models--o--n"), "safetensors", 1, 1);
+    /* two configurations over the same bytes are two models */
+    link_to("../../../blobs/4567", "hub/models--o--n/snapshots/r/sub/config.json");
+    link_to("../../../blobs/0123", "hub/models--o--n/snapshots/r/sub/model.safetensors");
+    struct tn_inventory *inv = open_package(in_folder("hub/models--o--n"));
+    REQUIRE(inv);
+    CHECK_INT(inv->variant_count, 2);
+    CHECK(variant_of(inv, "safetensors") && variant_of(inv, "sub/safetensors"));
+    close_package(inv);
+}
+
+TEST(names_of_shards)
+{
+    put_text("config.json", "{\"model_type\":\"x\"}");
+    put_tensor("blobs/1.safetensors", "a");
+    put_tensor("blobs/2.safetensors", "b");
+    link_to("blobs/1.safetensors", "model-00001-of-00002.safetensors");
+    link_to("blobs/2.safetensors", "model-00002-of-00002.safetensors");
+    CHECK_NAMES(test_folder(), "safetensors", 2, 2);
+    put_text("model.safetensors.index.json", "{\"weight_map\":{\"a\":\"model-00001-of-00002.safetensors\","
+                                             "\"b\":\"model-00002-of-00002.safetensors\"}}");
+    CHECK_NAMES(test_folder(), "safetensors", 2, 2);
+    /* one shard a link, the other not: still one series */
+    REQUIRE(unlink(in_folder("model.safetensors.index.json")) == 0 && unlink(in_folder("model-00002-of-00002.safetensors")) == 0);
+    REQUIRE(rename(in_folder("blobs/2.safetensors"), in_folder("model-00002-of-00002.safetensors")) == 0);
+    CHECK_NAMES(test_folder(), "safetensors", 2, 1);
+    /* a series of which one shard is another file is another series */
+    put_tensor("copy-00002-of-00002.safetensors", "b");
+    link_to("model-00001-of-00002.safetensors", "copy-00001-of-00002.safetensors");
+    struct tn_inventory *inv = open_package(test_folder());
+    REQUIRE(inv);
+    CHECK_INT(inv->variant_count, 2);
+    CHECK_INT(inv->findings.blockers, 0);
+    close_package(inv);
+}
+
+TEST(names_of_other_containers)
+{
+    put_bytes("model.gguf", "GGUF\003\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24);
+    link_to("model.gguf", "latest.gguf");
+    CHECK_NAMES(test_folder(), "model.gguf", 1, 1);
+}
+
+/* Weights of a module are its own, also where its folder holds a link. */
+TEST(names_across_modules)
+{
+    put_text("config.json", "{\"model_type\":\"x\"}");
+    put_text("modules.json", "[{\"type\":\"a\",\"path\":\"\"},{\"type\":\"b\",\"path\":\"2_Dense\"}]");
+    put_text("2_Dense/config.json", "{}");
+    put_tensor("model.safetensors", "a");
+    link_to("../model.safetensors", "2_Dense/model.safetensors");
+    struct tn_inventory *inv = open_package(test_folder());
+    REQUIRE(inv);
+    CHECK_INT(inv->variant_count, 1);
+    CHECK_INT(inv->part_count, 1);
     close_package(inv);
 }
 

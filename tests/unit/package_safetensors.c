@@ -292,14 +292,15 @@ TEST(what_stands_in_the_place_of_weights)
     struct outcome o;
     static const char pointer[] = "version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 90868376\n";
     read_bytes(&o, pointer, sizeof(pointer) - 1);
-    CHECK_INT(o.status, TN_ARTIFACT_MALFORMED);
+    CHECK_INT(o.status, TN_ARTIFACT_MISSING); /* the code that such a file has everywhere */
+    CHECK_CONTAINS(err->primary.message, "only something in its place");
     CHECK_CONTAINS(err->primary.found, "git-lfs");
     CHECK_CONTAINS(err->primary.found, "90868376");
     CHECK_CONTAINS(err->primary.remedy, "git lfs pull");
     end(&o);
     static const char page[] = "\n<!DOCTYPE HTML><html><title>Sign in</title></html>";
     read_bytes(&o, page, sizeof(page) - 1);
-    CHECK_INT(o.status, TN_ARTIFACT_MALFORMED);
+    CHECK_INT(o.status, TN_ARTIFACT_MISSING);
     CHECK_CONTAINS(err->primary.found, "web page");
     CHECK_CONTAINS(err->primary.remedy, "raw address");
     end(&o);
