@@ -43,9 +43,14 @@ static void missing_weights(const struct tn_module_source *m)
 static const struct tn_variant *find_weights(const struct tn_module_source *m)
 {
     const struct tn_variant *part = tn_inventory_part(m->chain->b->inv, m->path);
-    if (part && part->executable) return part;
-    missing_weights(m);
-    return NULL;
+    if (!part || !part->executable) {
+        missing_weights(m);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < part->file_count; i++) {
+        if (m->chain->b->inv->files[part->files[i]].malformed) return NULL; /* the inventory said what is wrong with it */
+    }
+    return part;
 }
 
 /* One tensor by name and exact shape; columns 0: a vector. */

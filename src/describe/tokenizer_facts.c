@@ -328,21 +328,27 @@ static void refuse_side(struct tn_tokenizer_reader *r, struct tn_json v, const c
     tn_expected(f, "\"right\" | \"left\"");
 }
 
-/* A side that tokenizer_config.json leaves open is the one in tokenizer.json, else right. */
+/*
+ * A side that tokenizer_config.json leaves open is the one in tokenizer.json, else right. The two files spell it
+ * differently ("left", "Left"): the fact holds one spelling.
+ */
 static struct tn_str read_side(struct tn_tokenizer_reader *r, const char *key, const char *pointer)
 {
     struct tn_json v = tn_json_get(tn_json_root(&r->config), key);
     struct tn_str text = TN_STR("");
+    char place[64];
     if (tn_json_type(v) == TN_JSON_NULL) v = tn_json_find(tn_json_root(&r->file), pointer);
     if (tn_json_type(v) == TN_JSON_NULL) {
         tn_fact_of_default(r->b, r->class->name, "\"right\"", RULE, "tokenizer.%s", key);
         return TN_STR("right");
     }
-    tn_fact_of_json(r->b, v, RULE, false, "tokenizer.%s", key);
     (void)tn_json_str(v, &text);
-    if (tn_str_is(text, "left") || tn_str_is(text, "Left")) return TN_STR("left");
-    if (!tn_str_is(text, "right") && !tn_str_is(text, "Right")) refuse_side(r, v, key);
-    return TN_STR("right");
+    bool left = tn_str_is(text, "left") || tn_str_is(text, "Left");
+    if (!left && !tn_str_is(text, "right") && !tn_str_is(text, "Right")) refuse_side(r, v, key);
+    struct tn_str at = tn_json_pointer(v, place, sizeof(place));
+    tn_fact_of_text(r->b, TN_FROM_FILE, v.doc->file, at, left ? TN_STR("\"left\"") : TN_STR("\"right\""), RULE, false,
+                    "tokenizer.%s", key);
+    return left ? TN_STR("left") : TN_STR("right");
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
@@ -429,7 +435,9 @@ void tn_describe_tokenizer(struct tn_builder *b, const struct tn_tokenizer_hints
                                      .truncation_side = TN_STR("right")};
     size_t before = b->d->findings.blockers;
     if (hints && b->failed == TN_OK) read_tokenizer(&r);
-    t->refused = b->d->findings.blockers > before;
+    /* Without a class the file counts as it stands; but a model's config.json that does not read may name one. */
+    bool unknown = t->present && !r.class && tn_builder_has(b, tn_builder_join(b, hints->folder, "config.json"));
+    t->refused = unknown || b->d->findings.blockers > before;
     tn_json_release(&r.file);
     tn_json_release(&r.map);
     tn_json_release(&r.config);

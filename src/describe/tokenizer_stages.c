@@ -291,6 +291,7 @@ void tn_tokenizer_compare(struct tn_tokenizer_reader *r)
     }
     s.vocabulary = tn_tokenizer_scan_vocabulary(r);
     tn_tokenizer_compare_added(r);
+    tn_tokenizer_compare_vocab_txt(r);
     compare_added_edge(&s, "add_bos_token", false);
     compare_added_edge(&s, "add_eos_token", true);
     if (r->class->from_file) {

@@ -259,6 +259,8 @@ static void check_lines(struct tn_tokenizer_reader *r)
     const struct tn_tokenizer_facts *t = r->facts;
     struct line_count count = {.wanted = {t->unk_token, t->cls_token, t->sep_token, t->pad_token, t->mask_token}};
     struct tn_str text;
+    const struct tn_package_file *file = tn_inventory_file(r->b->inv, t->vocab_txt);
+    if (!file || file->malformed) return; /* the inventory said what is wrong with it */
     tn_error_clear(r->b->scratch);
     enum tn_status status = tn_inventory_read(r->b->inv, t->vocab_txt, &text, r->b->scratch);
     if (status != TN_OK) {

@@ -433,7 +433,10 @@ enum tn_status tn_tokenizer_build(const struct tn_context *ctx, const struct tn_
         tn_expected(f, "tokenizer.json, or vocab.txt with tokenizer_config.json");
         return TN_ARTIFACT_MISSING;
     }
-    if (d->tokenizer.refused) return tn_error_from_findings(err, &d->findings);
+    if (d->tokenizer.refused) {
+        enum tn_status refused = tn_error_from_findings(err, &d->findings);
+        return refused ? refused : tn_error_from_findings(err, &d->inv->findings);
+    }
     tn_buf_init(&m.text, ctx->alloc, (size_t)ctx->limits.json_bytes);
     enum tn_status st = from_lines ? read_vocab(&m) : tn_inventory_json(d->inv, name, &m.file, err);
     if (!st && d->tokenizer.source == TN_TOKENIZER_FILE && !d->tokenizer.lower_case_first) {

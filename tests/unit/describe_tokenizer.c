@@ -489,7 +489,10 @@ TEST(sides_of_the_file_where_the_configuration_is_silent)
     KIT_CLEAN(d);
     CHECK_TSTR(d->tokenizer.truncation_side, "left");
     CHECK_TSTR(d->tokenizer.padding_side, "left");
-    CHECK_FACT(d, "tokenizer.truncation_side", "\"Left\"", "tokenizer.json");
+    /* one spelling, wherever it came from */
+    CHECK_FACT(d, "tokenizer.truncation_side", "\"left\"", "tokenizer.json");
+    CHECK_FACT(d, "tokenizer.padding_side", "\"left\"", "tokenizer.json");
+    CHECK_TSTR(kit_fact(d, "tokenizer.padding_side")->pointer, "/padding/direction");
     KIT_EXPECT(d, TN_NOTE, TN_UNSUPPORTED_PROCESSOR, "tokenizer_config.json", "/padding_side", "as if it were alone");
     KIT_EXPECT(d, TN_NOTE, TN_UNSUPPORTED_CONFIG, "tokenizer.json", "/truncation/max_length", "is replaced", "9", "16");
     CHECK_INT(d->max_seq_length, 16);
@@ -500,6 +503,109 @@ TEST(sides_of_the_file_where_the_configuration_is_silent)
     REQUIRE(d);
     CHECK_TSTR(d->tokenizer.truncation_side, "right");
     CHECK_TSTR(d->tokenizer.padding_side, "right");
+    kit_close(d);
+}
+
+TEST(sides_have_one_spelling)
+{
+    kit_new();
+    kit_edit("tokenizer.json", "\"padding\": null", "\"padding\": {\"direction\": \"Right\"}");
+    kit_edit("tokenizer_config.json", "\"model_max_length\": 32", "\"model_max_length\": 32, \"truncation_side\": \"Right\"");
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    KIT_CLEAN(d);
+    CHECK_FACT(d, "tokenizer.padding_side", "\"right\"", "tokenizer.json");
+    CHECK_FACT(d, "tokenizer.truncation_side", "\"right\"", "tokenizer_config.json");
+    kit_close(d);
+}
+
+/* ---- vocab.txt beside tokenizer.json ------------------------------------------------------------------------------ */
+
+#define KIT_LINES "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n"
+
+TEST(a_second_vocabulary_that_says_the_same)
+{
+    static const char *const texts[] = {
+        KIT_LINES,
+        "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b",                   /* without the last end of line */
+        "[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\n[MASK]\r\na \t\r\n##b\r\n", /* ends and blanks of another system */
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        kit_new();
+        kit_put("vocab.txt", texts[i]);
+        struct tn_description *d = kit_describe();
+        REQUIRE(d);
+        KIT_CLEAN(d);
+        CHECK_INT(d->tokenizer.source, TN_TOKENIZER_FILE);
+        kit_close(d);
+    }
+    /* Of a token on two lines the later counts: the same map, although one line has no entry. */
+    kit_new();
+    kit_edit("config.json", "\"vocab_size\": 7", "\"vocab_size\": 8");
+    kit_edit("tokenizer.json", "\"a\": 5, \"##b\": 6", "\"##b\": 6, \"a\": 7");
+    kit_put("vocab.txt", KIT_LINES "a\n");
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    KIT_CLEAN(d);
+    kit_close(d);
+    /* Tokens that were added behind the last line stand in tokenizer.json alone. */
+    kit_new();
+    kit_edit("config.json", "\"vocab_size\": 7", "\"vocab_size\": 8");
+    kit_edit("tokenizer.json", KIT_ADDED("4", "[MASK]"), KIT_ADDED("4", "[MASK]") ", " KIT_ADDED("7", "<new>"));
+    kit_put("vocab.txt", KIT_LINES);
+    d = kit_describe();
+    REQUIRE(d);
+    KIT_CLEAN(d);
+    kit_close(d);
+}
+
+static size_t count_warnings(const struct tn_description *d)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->findings.count; i++) n += d->findings.items[i].severity == TN_WARNING;
+    return n;
+}
+
+/* tokenizer.json decides; the difference is told with both files, the number of ids and the first of them. */
+TEST(a_second_vocabulary_that_says_something_else)
+{
+    static const struct {
+        const char *text, *found;
+    } cases[] = {
+        {"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nx\n##b\n", "1 difference(s), the first at id 5: \"x\", and in tokenizer.json \"a\""},
+        {"[PAD]\n[UNK]\n[SEP]\n[CLS]\n[MASK]\na\n##b\n", "2 difference(s), the first at id 2: \"[SEP]\", and in tokenizer.json \"[CLS]\""},
+        {"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n", "1 difference(s), the first at id 6: nothing, and in tokenizer.json \"##b\""},
+        {KIT_LINES "c\nd\n", "2 difference(s), the first at id 7: \"c\", and in tokenizer.json nothing"},
+        {KIT_LINES "a\n", "1 difference(s), the first at id 7: \"a\", and in tokenizer.json nothing"},
+        {"", "7 difference(s), the first at id 0: nothing, and in tokenizer.json \"[PAD]\""},
+        {"\xFF\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n", "1 difference(s), the first at id 0: \"\\xFF\""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        kit_new();
+        kit_put("vocab.txt", cases[i].text);
+        struct tn_description *d = kit_describe();
+        REQUIRE(d);
+        KIT_EXPECT(d, TN_WARNING, TN_UNSUPPORTED_PROCESSOR, "vocab.txt", "",
+                   "vocab.txt and /model/vocab of tokenizer.json are not the same vocabulary; the latter is used",
+                   cases[i].found, "tokenizer.json", "remove vocab.txt");
+        CHECK_INT(count_warnings(d), 1);
+        CHECK_INT(d->findings.blockers, 0);
+        CHECK_INT(d->tokenizer.source, TN_TOKENIZER_FILE);
+        kit_close(d);
+    }
+}
+
+/* Whatever the class makes of the other stages, the vocabulary is the file's. */
+TEST(a_second_vocabulary_beside_a_class_that_rebuilds)
+{
+    kit_new();
+    kit_put("vocab.txt", "x\n");
+    kit_edit("tokenizer.json", "\"lowercase\": true", "\"lowercase\": false");
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    CHECK_INT(d->tokenizer.source, TN_TOKENIZER_CLASS);
+    KIT_EXPECT(d, TN_WARNING, TN_UNSUPPORTED_PROCESSOR, "vocab.txt", "", "not the same vocabulary");
+    CHECK_INT(count_warnings(d), 2);
     kit_close(d);
 }
 
