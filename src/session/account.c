@@ -127,12 +127,11 @@ static void write_plan_choices(const struct tn_execution *x, struct tn_json_writ
 /* What the package says twice and differently, and which word counted. */
 static void write_warnings(const struct tn_execution *x, struct tn_json_writer *w)
 {
-    const struct tn_findings *list = &x->plan->survey.findings;
+    const struct tn_finding *f;
+    size_t at = 0;
     tn_jw_key(w, "warnings");
     tn_jw_begin_array(w);
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->items[i].severity == TN_WARNING) tn_finding_write(w, &list->items[i]);
-    }
+    while ((f = tn_plan_next_warning(x->plan, &at))) tn_finding_write(w, f);
     tn_jw_end_array(w);
 }
 

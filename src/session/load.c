@@ -12,6 +12,7 @@
 #include "base/os.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- the lease --------------------------------------------------------------------------------------------------- */
@@ -271,15 +272,30 @@ static enum tn_status init(struct tn_session *s, struct tn_plan *plan, const str
     return s->have_wake ? TN_OK : TN_INSUFFICIENT_MEMORY;
 }
 
+static size_t add_part(char *text, size_t n, size_t cap, const char *lead, const char *part)
+{
+    if (!part[0]) return n;
+    int added = snprintf(text + n, cap - n, "%s%s", lead, part);
+    return added < 0 ? n : (size_t)added < cap - n ? n + (size_t)added : cap - 1;
+}
+
+/* "MESSAGE (FILE ELEMENT; found X; expected Y)", of which only the message is always there. */
+static void say_warning(const struct tn_session *s, const struct tn_finding *f)
+{
+    char place[sizeof(f->file) + sizeof(f->element) + sizeof(f->found) + sizeof(f->expected) + 32] = "";
+    size_t n = add_part(place, 0, sizeof(place), "", f->file);
+    n = add_part(place, n, sizeof(place), n ? " " : "", f->element);
+    n = add_part(place, n, sizeof(place), n ? "; found " : "found ", f->found);
+    n = add_part(place, n, sizeof(place), n ? "; expected " : "expected ", f->expected);
+    tn_log(&s->ctx, TN_LOG_WARNING, "%s%s%s%s", f->message, n ? " (" : "", place, n ? ")" : "");
+}
+
 /* What planning noticed and could not decide for the caller is said once more when it takes effect. */
 static void say_warnings(const struct tn_session *s)
 {
-    const struct tn_findings *list = &s->plan->survey.findings;
-    for (size_t i = 0; i < list->count; i++) {
-        const struct tn_finding *f = &list->items[i];
-        if (f->severity != TN_WARNING) continue;
-        tn_log(&s->ctx, TN_LOG_WARNING, "%s (%s %s; found %s; %s)", f->message, f->file, f->element, f->found, f->expected);
-    }
+    const struct tn_finding *f;
+    size_t at = 0;
+    while ((f = tn_plan_next_warning(s->plan, &at))) say_warning(s, f);
 }
 
 static enum tn_status run_stages(struct tn_session *s, const struct tn_load_request *request, struct tn_error *err)
