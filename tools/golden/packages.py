@@ -136,7 +136,7 @@ class Spec:
                  vocab=None, prompts=None, default_prompt=None, similarity=None, truncate_dim=None,
                  old=False, max_seq_length=None, model_max_length=None, after=None, texts=FEW,
                  cases=None, stages=False, dtype=None, shard=None, plain=False, vocab_only=False,
-                 tensors=None, added=()):
+                 tensors=None, added=(), encodings=False):
         self.__dict__.update(locals())
         del self.__dict__["self"]
 
@@ -362,6 +362,35 @@ def run_stages(model, text, prompt_name=None):
     }
 
 
+ENCODED = [
+    (TEXTS[0], None), (TEXTS[1], None), (TEXTS[3], None), (TEXTS[4], None), (TEXTS[5], None),
+    ("The PEOPLE were-There", "caf\u00e9 \u4e2d\u56fd, it's"), ("water", ""), ("", "one or two"),
+    ("longlonglonglonglonglonglonglong word", None), ("a [MASK] b <mask> c [SEP] d </s>", "[CLS] <s>"),
+]
+
+
+def run_encodings(model, folder):
+    """Texts and pairs through the tokenizer that the library builds, and that the file would give others."""
+    rows, alone = [], Tokenizer.from_file(str(folder / "tokenizer.json"))
+    alone.no_padding()
+    alone.no_truncation()
+    different = 0
+    for text, pair in ENCODED:
+        for special in (True, False):
+            encoding = model.tokenizer([text], None if pair is None else [pair], add_special_tokens=special,
+                                       truncation=False).encodings[0]
+            sides = {0: text, 1: pair}
+            offsets = []
+            for (start, end), side in zip(encoding.offsets, encoding.sequence_ids):
+                own = sides.get(side) or ""
+                offsets += [len(own[:start].encode()), len(own[:end].encode())]
+            rows.append({"text": text, "pair": pair, "add_special": special, "ids": encoding.ids,
+                         "type_ids": encoding.type_ids, "offsets_bytes": offsets})
+            different += alone.encode(text, pair, add_special_tokens=special).ids != encoding.ids
+    assert different > len(rows) // 2, f"{folder.name}: tokenizer.json gives the same ids"
+    return rows
+
+
 def write_golden(spec, folder):
     model = load(folder)
     cases = spec.cases or [{"text": text} for text in spec.texts]
@@ -388,6 +417,8 @@ def write_golden(spec, folder):
     golden["reference_batch_difference"] = float(f"{worst:.3g}")
     if spec.stages:
         golden["stages"] = run_stages(model, TEXTS[3])
+    if spec.encodings:
+        golden["encodings"] = run_encodings(model, folder)
     common.write_json(common.GOLDEN / "embed" / f"{spec.name}.json", golden)
 
 
@@ -484,6 +515,26 @@ def template_with_type_one(folder, hide):
     edit(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast",
          model_input_names=["input_ids", "attention_mask"] if hide else
          ["input_ids", "token_type_ids", "attention_mask"])
+
+
+def contradict(folder, **stages):
+    """Stages in tokenizer.json that are not those of the class; the library rebuilds the class's own."""
+    path = folder / "tokenizer.json"
+    value = read(path)
+    model = stages.pop("model", {})
+    value.update(stages)
+    value["model"].update(model)
+    write(path, value)
+
+
+def template(first, last, pair_type, tokens):
+    """TemplateProcessing with the special tokens in other places than the class has them."""
+    def piece(kind, name, type_id):
+        return {kind: {"id": name, "type_id": type_id}}
+    single = [piece("Sequence", "A", 0)] + [piece("SpecialToken", first, 0), piece("SpecialToken", last, 0)]
+    return {"type": "TemplateProcessing", "single": single,
+            "pair": single + [piece("Sequence", "B", pair_type), piece("SpecialToken", last, pair_type)],
+            "special_tokens": {t: {"id": t, "ids": [i], "tokens": [t]} for t, i in tokens.items()}}
 
 
 def fixed_padding_in_file(folder):
@@ -683,6 +734,28 @@ def specs():
                "lower-cased before the tokenizer's own normaliser.", vocab=cased, old=True,
                max_seq_length=32, tokenizer={"do_lower_case": False}, after=lower_case_in_module,
                texts=TEXTS)
+    yield Spec("bert_class_tokenizer", "bert", small("bert"),
+               "Every stage of tokenizer.json differs from what BertTokenizer builds, which is what counts: "
+               "case, accents, Chinese characters, words, prefix, longest word, template.",
+               encodings=True, texts=TEXTS, after=lambda folder: contradict(
+                   folder, normalizer={"type": "BertNormalizer", "clean_text": True, "lowercase": False,
+                                       "handle_chinese_chars": False, "strip_accents": False},
+                   pre_tokenizer={"type": "WhitespaceSplit"},
+                   model={"max_input_chars_per_word": 5, "continuing_subword_prefix": "@@"},
+                   post_processor=template("[SEP]", "[CLS]", 0, {"[CLS]": 2, "[SEP]": 3})))
+    yield Spec("distilbert_class_tokenizer", "distilbert", small("distilbert"),
+               "tokenizer.json keeps case and accents, which DistilBertTokenizer does not, and adds no special "
+               "tokens; the class's options say no Chinese characters.",
+               encodings=True, texts=TEXTS, tokenizer={"tokenize_chinese_chars": False},
+               after=lambda folder: contradict(
+                   folder, normalizer={"type": "NFC"}, post_processor=None))
+    yield Spec("mpnet_class_tokenizer", "mpnet", small("mpnet"),
+               "tokenizer.json has a BERT template and no normaliser; MPNetTokenizer builds <s> A </s> </s> B </s> "
+               "and keeps the case, as its options say.",
+               encodings=True, texts=TEXTS, tokenizer={"do_lower_case": False, "strip_accents": True},
+               after=lambda folder: contradict(
+                   folder, normalizer=None, pre_tokenizer={"type": "Whitespace"},
+                   post_processor=template("</s>", "<s>", 1, {"<s>": 0, "</s>": 2})))
     yield Spec("bert_cased", "bert", small("bert"), "A cased tokenizer.", vocab=cased,
                tokenizer={"do_lower_case": False}, texts=TEXTS)
     yield Spec("bert_no_max_seq", "bert", small("bert", max_position_embeddings=24),
