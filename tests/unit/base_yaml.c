@@ -151,7 +151,7 @@ TEST(documents_of_the_standard_read_as_elsewhere)
         }
         free(text);
     }
-    CHECK(count >= 15);
+    CHECK(count >= 19);
     tn_json_release(&golden);
     end();
 }
