@@ -13,8 +13,9 @@
  *   - tags other than the core ones that agree with their value; `.inf` and `.nan`, which JSON does not have; integers in
  *     base 8 or 16 beyond 64 bits;
  *   - aliases to what is not complete yet or was never anchored;
- *   - text that is not UTF-8, control characters, a byte order mark elsewhere than at the start, and the three line
- *     breaks (U+0085, U+2028, U+2029) that YAML 1.1, and so libyaml, folds and YAML 1.2 does not.
+ *   - text that is not UTF-8, control characters, a byte order mark elsewhere than at the start, the three line breaks
+ *     (U+0085, U+2028, U+2029) that YAML 1.1, and so libyaml, folds and YAML 1.2 does not, and a carriage return without
+ *     a line feed, which readers of 1.2 take for either.
  *
  * Plain scalars: null, true, false (three spellings of each), `~`, nothing, integers, `0o17`, `0x1F`, floats. The JSON text
  * of a number has the same value: `+07` is 7, `.5` is 0.5, `0x1F` is 31; decimal integers keep all their digits. All else

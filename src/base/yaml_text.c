@@ -1,7 +1,8 @@
 /*
  * The raw text of a YAML document before libyaml sees it: every character is one that YAML 1.2 allows and that libyaml
- * reads as YAML 1.2 does. Bytes are hostile. The surprising refusal: U+0085, U+2028 and U+2029 are ordinary characters
- * in YAML 1.2 and line breaks in 1.1, which libyaml implements, so a text with one of them would silently change.
+ * reads as YAML 1.2 does. Bytes are hostile. The surprising refusals: U+0085, U+2028 and U+2029 are ordinary characters
+ * in YAML 1.2 and line breaks in 1.1, which libyaml implements, so a text with one of them would silently change; and a
+ * carriage return alone is a line break by the specification and a character to some readers of 1.2.
  */
 #include "base/yaml_parts.h"
 
@@ -43,6 +44,9 @@ struct tn_yaml_flaw tn_yaml_check_text(struct tn_str text)
         if (!length) return flaw("invalid UTF-8", utf8, i);
         const char *why = against(c);
         if (why) return flaw(why, c == 0 ? utf8 : escape, i);
+        if (c == '\r' && !(i + 1 < text.n && text.s[i + 1] == '\n')) {
+            return flaw("a carriage return without a line feed", "line feeds, alone or behind carriage returns", i);
+        }
         i += length;
     }
     return flaw(NULL, NULL, 0);
@@ -66,7 +70,7 @@ struct tn_yaml_position tn_yaml_position(struct tn_str text, size_t offset)
     size_t i = text.n >= 3 && memcmp(text.s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     for (; i < offset && i < text.n; i++) {
         unsigned char c = (unsigned char)text.s[i];
-        if (c == '\n' || (c == '\r' && !(i + 1 < text.n && text.s[i + 1] == '\n'))) {
+        if (c == '\n') {
             at = (struct tn_yaml_position){at.line + 1, 1};
         } else if (c != '\r' && (c & 0xC0) != 0x80) {
             at.column++;

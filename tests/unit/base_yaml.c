@@ -181,8 +181,6 @@ TEST(where_readers_differ)
         const char *text, *json;
     } cases[] = {
         {"a: |\n  one", "{\"a\":\"one\"}"}, /* 8.1.1.2: the end of the file is no line break */
-        {"a: 1\rb: 2\r", "{\"a\":1,\"b\":2}"}, /* 5.4: a lone carriage return is one */
-        {"- !!float 3\n- !!float -0\n- !!float 0x1\n", NULL},
         {"- !!float 3\n- !!float -0\n", "[3.0,-0.0]"},
         {"- &a 1\n- *a\n- &a two\n- *a\n", "[1,1,\"two\",\"two\"]"}, /* 3.2.2.2: the latest anchor counts */
         {"a: 1\t# c\nb:\t2\n", "{\"a\":1,\"b\":2}"},
@@ -194,9 +192,7 @@ TEST(where_readers_differ)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         enum tn_status status = parse(cases[i].text);
-        if (!cases[i].json) {
-            CHECK_INT(status, TN_ARTIFACT_MALFORMED);
-        } else if (status != TN_OK || !tn_str_is(tn_json_text(tn_json_root(&doc)), cases[i].json)) {
+        if (status != TN_OK || !tn_str_is(tn_json_text(tn_json_root(&doc)), cases[i].json)) {
             test_fail(__FILE__, __LINE__, "%s: %s", cases[i].text, status ? err->primary.message : doc.text.s);
         }
         end();
@@ -356,6 +352,9 @@ static const struct refusal {
     {"a: b\xC2\x85" "c: d", 4, "", "only YAML 1.1 knows", NULL},
     {"# a\xE2\x80\xA8" "b: c", 3, "", "only YAML 1.1 knows", NULL},
     {"a: 'b\xE2\x80\xA9'", 5, "", "only YAML 1.1 knows", NULL},
+    {"a: 1\r\nb: 2\rc: 3\r", 10, "", "line 2, column 5: a carriage return without", NULL},
+    {"a: 'x\r'", 5, "", "a carriage return without", NULL},
+    {"a: 1\r", 4, "", "a carriage return without", "byte 0x0D"},
     {"a: \xEF\xBB\xBF", 3, "", "a byte order mark inside", NULL},
     {"a: \xEF\xBF\xBE", 3, "", "no character", NULL},
     /* keys */
@@ -405,6 +404,7 @@ static const struct refusal {
     {"- !!int 1.5", 2, "/0", "does not agree", NULL},
     {"- !!int", 2, "/0", "does not agree", NULL},
     {"- !!float x", 2, "/0", "does not agree", NULL},
+    {"- !!float 0x1", 2, "/0", "does not agree", NULL},
     {"- !!bool yes", 2, "/0", "does not agree", NULL},
     {"- !!null x", 2, "/0", "does not agree", NULL},
     {"- !!null null\n- !!seq {a: 1}", 16, "/1", "does not agree", NULL},
