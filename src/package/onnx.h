@@ -116,7 +116,7 @@ struct tn_onnx_property {
 enum { TN_ONNX_PROPERTY_BYTES = 64 << 10 };
 
 struct tn_onnx_node {
-    struct tn_str name;
+    struct tn_str name, output; /* the first output, which for most is the only one */
     uint32_t op; /* index of operators */
     struct tn_wire_range message;
 };

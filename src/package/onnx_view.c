@@ -174,10 +174,10 @@ static void node_text(struct tn_onnx_reader *r, const struct tn_wire_field *f, c
         tn_onnx_malformed(r, f->at, "an operator's name or domain that is no text");
 }
 
-enum { NODE_NAME = 3, NODE_TYPE = 4, NODE_ATTRIBUTE = 5, NODE_DOMAIN = 7 };
+enum { NODE_OUTPUT = 2, NODE_NAME = 3, NODE_TYPE = 4, NODE_ATTRIBUTE = 5, NODE_DOMAIN = 7 };
 
 static void keep_node(struct tn_onnx_reader *r, const struct tn_wire_field *node, struct tn_wire_range name,
-                      const struct tn_onnx_waiting *graph)
+                      struct tn_wire_range output, const struct tn_onnx_waiting *graph)
 {
     struct tn_onnx_view *v = r->view;
     if (r->light) return;
@@ -196,23 +196,29 @@ static void keep_node(struct tn_onnx_reader *r, const struct tn_wire_field *node
     void *items = tn_onnx_room(r, v->nodes, &r->node_cap, v->node_count, sizeof(*v->nodes), node->at);
     if (!items) return;
     v->nodes = items;
-    v->nodes[v->node_count++] = (struct tn_onnx_node){tn_onnx_string(r, name), op, node->bytes};
+    v->nodes[v->node_count++] =
+        (struct tn_onnx_node){tn_onnx_string(r, name), tn_onnx_string(r, output), op, node->bytes};
 }
 
 static void read_node(struct tn_onnx_reader *r, const struct tn_wire_field *node, const struct tn_onnx_waiting *graph)
 {
     struct tn_onnx_at m = {.kind = TN_ONNX_NODE, .range = node->bytes};
-    struct tn_wire_range name = {0, 0};
+    struct tn_wire_range name = {0, 0}, output = {0, 0};
+    bool has_output = false;
     struct tn_wire_field f;
     r->domain[0] = r->type[0] = 0;
     while (tn_onnx_next(r, &m, &f)) {
         if (f.number == NODE_NAME) name = f.bytes;
+        if (f.number == NODE_OUTPUT && !has_output) {
+            output = f.bytes;
+            has_output = true;
+        }
         if (f.number == NODE_TYPE) node_text(r, &f, r->type, sizeof(r->type));
         if (f.number == NODE_DOMAIN) node_text(r, &f, r->domain, sizeof(r->domain));
         if (f.number == NODE_ATTRIBUTE) read_attribute(r, f.bytes, TN_STR(""), graph);
     }
     r->nodes += graph->depth == 0 && !graph->in_function;
-    keep_node(r, node, name, graph);
+    keep_node(r, node, name, output, graph);
 }
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------ */
