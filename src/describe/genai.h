@@ -121,6 +121,7 @@ struct tn_genai_graph {
     struct tn_str path;    /* inside the package; empty after a finding */
     struct tn_onnx_view *view; /* NULL after a finding */
     struct tn_genai_bindings bound;
+    bool doubtful; /* some name of it is wrong: what that leads to is no further fault */
 };
 
 /* A number of the document that was there and in range. */
@@ -150,6 +151,8 @@ bool tn_genai_check(struct tn_genai *g, const struct tn_genai_key *key, struct t
 struct tn_finding *tn_genai_refuse(struct tn_genai *g, struct tn_json v, const char *what);
 /* Whether the text holds exactly one %d and no other %. */
 bool tn_genai_pattern(struct tn_str text);
+/* What is wrong with the name of a port, or with a pattern of names; NULL: nothing. */
+const char *tn_genai_name_fault(const struct tn_genai *g, struct tn_str name, bool pattern);
 /* The pattern with the layer's number; "" after a failure. */
 struct tn_str tn_genai_expand(struct tn_genai *g, struct tn_str pattern, uint32_t layer);
 /*

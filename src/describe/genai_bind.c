@@ -120,6 +120,7 @@ static void report_missing(struct binder *x)
     char pointer[256];
     if (x->missing == 0) return;
     g->hole = true;
+    x->graph->doubtful = true;
     struct tn_finding *f = tn_blocker(g->b, TN_METADATA_INVALID, "%.*s in %.*s names a port that the graph lacks",
                                       TN_FMT_ARG(tn_json_pointer(x->at, pointer, sizeof(pointer))),
                                       TN_FMT_ARG(x->at.doc->file));
@@ -144,14 +145,14 @@ static void default_facts(struct tn_genai *g, const struct binder *x, size_t bef
 }
 
 static void bind_key(struct tn_genai *g, struct tn_genai_graph *graph, const struct tn_genai_port *port,
-                     struct tn_json section, struct tn_genai_bindings *list)
+                     struct tn_json section, struct tn_genai_bindings *list, bool *doubtful)
 {
     struct binder x = {.g = g, .graph = graph, .port = port, .list = list};
     struct tn_json v = tn_json_get(tn_json_get(section, direction_keys[port->direction]), port->key);
     size_t before = list->count;
     if (tn_json_present(v)) {
-        bool good = tn_json_str(v, &x.name) && x.name.n > 0 && (!port->per_layer || tn_genai_pattern(x.name));
-        if (!good) g->hole = true; /* has its finding */
+        bool good = tn_json_str(v, &x.name) && !tn_genai_name_fault(g, x.name, port->per_layer);
+        if (!good || (port->per_layer && !g->layers.present)) g->hole = *doubtful = true; /* has its finding */
         if (!good) return;
         x.at = v;
         x.name = tn_builder_str(g->b, x.name); /* the document does not outlive the description */
@@ -166,11 +167,11 @@ static void bind_key(struct tn_genai *g, struct tn_genai_graph *graph, const str
 }
 
 static void bind_section(struct tn_genai *g, struct tn_genai_graph *graph, const char *section, struct tn_json at,
-                         struct tn_genai_bindings *list)
+                         struct tn_genai_bindings *list, bool *doubtful)
 {
     for (size_t i = 0; i < tn_genai_port_count() && g->b->failed == TN_OK; i++) {
         const struct tn_genai_port *port = tn_genai_port_at(i);
-        if (strcmp(port->section, section) == 0) bind_key(g, graph, port, at, list);
+        if (strcmp(port->section, section) == 0) bind_key(g, graph, port, at, list, doubtful);
     }
 }
 
@@ -188,7 +189,10 @@ static void stage_port(struct tn_genai *g, struct tn_genai_graph *graph, enum tn
                        struct tn_json v, struct tn_genai_bindings *meanings)
 {
     struct tn_str name;
-    if (!tn_json_str(v, &name) || name.n == 0) return; /* has its finding */
+    if (!tn_json_str(v, &name) || tn_genai_name_fault(g, name, false)) { /* has its finding */
+        graph->doubtful = true;
+        return;
+    }
     struct tn_genai_binding binding = {NULL, direction, tn_builder_str(g->b, name), 0, v, NULL, false};
     struct tn_genai_binding *meaning = find_name(meanings, direction, name);
     if (find_name(&graph->bound, direction, name)) {
@@ -204,7 +208,7 @@ static void stage_port(struct tn_genai *g, struct tn_genai_graph *graph, enum tn
     if (graph->view && !binding.graph_port) {
         struct tn_finding *f = tn_genai_refuse(g, v, "names a port that the graph lacks");
         tn_expected(f, "%s of %.*s", direction == TN_GENAI_INPUT ? "an input" : "an output", TN_FMT_ARG(graph->path));
-        g->hole = true;
+        graph->doubtful = true;
         return;
     }
     append(g, &graph->bound, &binding);
@@ -252,14 +256,15 @@ static void check_meanings(struct tn_genai *g, const struct tn_genai_bindings *m
 static void bind_stages(struct tn_genai *g, const char *section)
 {
     struct tn_genai_bindings meanings = {0};
-    bool all = true, any = false;
-    bind_section(g, NULL, section, tn_json_get(g->model, section), &meanings);
+    bool all = true, any = false, doubtful = false;
+    bind_section(g, NULL, section, tn_json_get(g->model, section), &meanings, &doubtful);
     for (size_t i = 0; i < g->graph_count; i++) {
         struct tn_genai_graph *graph = &g->graphs[i];
         if (!graph->stage || strcmp(graph->section, section) != 0) continue;
         any = true;
-        all = all && graph->view;
         bind_stage(g, graph, &meanings);
+        all = all && graph->view && !graph->doubtful;
+        graph->doubtful = graph->doubtful || doubtful;
     }
     if (any && all && g->b->failed == TN_OK) check_meanings(g, &meanings);
     tn_free(g->b->alloc, meanings.items);
@@ -320,7 +325,7 @@ static void check_inputs(struct tn_genai *g, struct tn_genai_graph *graph)
         const struct tn_onnx_port *port = &view->inputs[i];
         if (named[i] || port->initialised) continue;
         g->hole = true;
-        if (told < SHOWN && named_otherwise(g, graph->section, port->name)) continue;
+        if (graph->doubtful || (told < SHOWN && named_otherwise(g, graph->section, port->name))) continue;
         if (told < SHOWN) unnamed(g, graph, port);
         else more++;
         told++;
@@ -390,7 +395,7 @@ void tn_genai_bind(struct tn_genai *g)
         struct tn_genai_graph *graph = &g->graphs[i];
         bool first = i == 0 || strcmp(g->graphs[i - 1].section, graph->section) != 0;
         if (graph->stage && first) bind_stages(g, graph->section);
-        if (!graph->stage) bind_section(g, graph, graph->section, graph->at, &graph->bound);
+        if (!graph->stage) bind_section(g, graph, graph->section, graph->at, &graph->bound, &graph->doubtful);
     }
     for (size_t i = 0; i < g->graph_count && g->b->failed == TN_OK; i++)
         if (g->graphs[i].view) check_inputs(g, &g->graphs[i]);

@@ -93,6 +93,7 @@ static void unknown_word(struct tn_genai *g, struct tn_json v, const char *expec
 {
     char pointer[256];
     struct tn_str at = tn_json_pointer(v, pointer, sizeof(pointer));
+    g->hole = true;
     struct tn_finding *f = tn_blocker(g->b, TN_UNSUPPORTED_CONFIG, "%.*s in %.*s is a kind that nobody here knows",
                                       TN_FMT_ARG(at), TN_FMT_ARG(v.doc->file));
     tn_at_json(f, v);

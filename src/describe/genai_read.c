@@ -82,6 +82,7 @@ static void deny_code(struct tn_genai *g, struct tn_json v)
 {
     char pointer[POINTER_BYTES];
     struct tn_str at = tn_json_pointer(v, pointer, sizeof(pointer));
+    g->hole = true;
     struct tn_finding *f = tn_blocker(g->b, TN_CUSTOM_CODE_DENIED, "%.*s in %.*s names a library to load",
                                       TN_FMT_ARG(at), TN_FMT_ARG(v.doc->file));
     tn_at_json(f, v);

@@ -46,10 +46,13 @@ static bool extent(const struct tn_onnx_port *port, uint32_t from_end, uint64_t 
     return true;
 }
 
-static bool agrees(const struct tn_onnx_port *port, uint32_t from_end, const struct tn_genai_size *size)
+/* A number of the document that the graph denies is told once; it is as if unsaid from then on. */
+static bool denies(const struct tn_onnx_port *port, uint32_t from_end, struct tn_genai_size *size)
 {
     uint64_t n;
-    return !size->present || !extent(port, from_end, &n) || n == size->value;
+    if (!size->present || !extent(port, from_end, &n) || n == size->value) return false;
+    size->present = false;
+    return true;
 }
 
 /* ---- roles ------------------------------------------------------------------------------------------------------- */
@@ -69,10 +72,10 @@ static void check_role(struct tn_genai *g, const struct tn_genai_graph *graph, c
         tn_expected(contradicts(g, graph, x, x->at, "a port of logits does not give reals"), "float32 or float16");
     if (has_role(x, "inputs_embeds") && !is_float(port->element))
         tn_expected(contradicts(g, graph, x, x->at, "a port of embeddings does not hold reals"), "float32 or float16");
-    if (has_role(x, "logits") && !agrees(port, 1, &g->vocabulary))
+    if (has_role(x, "logits") && denies(port, 1, &g->vocabulary))
         tn_expected(contradicts(g, graph, x, g->vocabulary.at, "the vocabulary is not the width of the logits"),
                     "vocab_size %llu", (unsigned long long)g->vocabulary.value);
-    if (has_role(x, "inputs_embeds") && decoder && !agrees(port, 1, &g->hidden))
+    if (has_role(x, "inputs_embeds") && decoder && denies(port, 1, &g->hidden))
         tn_expected(contradicts(g, graph, x, g->hidden.at, "the hidden size is not the width of the embeddings"),
                     "hidden_size %llu", (unsigned long long)g->hidden.value);
 }
@@ -89,10 +92,10 @@ static void check_cache(struct tn_genai *g, const struct tn_genai_graph *graph, 
     uint32_t rank = strcmp(x->port->half, "combined") == 0 ? 5 : 4;
     if (port->rank_known && port->rank != rank)
         tn_expected(contradicts(g, graph, x, x->at, "a cache has not the axes of one"), "%u axes", rank);
-    else if (!agrees(port, 3, &g->kv_heads))
+    else if (denies(port, 3, &g->kv_heads))
         tn_expected(contradicts(g, graph, x, g->kv_heads.at, "the number of heads is not that of the cache"),
                     "num_key_value_heads %llu", (unsigned long long)g->kv_heads.value);
-    else if (!agrees(port, 1, &g->head_size))
+    else if (denies(port, 1, &g->head_size))
         tn_expected(contradicts(g, graph, x, g->head_size.at, "the head size is not that of the cache"),
                     "head_size %llu", (unsigned long long)g->head_size.value);
 }
@@ -114,6 +117,7 @@ static void check_successor(struct tn_genai *g, const struct tn_genai_graph *gra
 {
     char text[160];
     const struct tn_genai_binding *next = tn_genai_bound(graph, TN_GENAI_OUTPUT, x->port->next, x->layer);
+    if (!next && graph->doubtful) return;
     if (!next) {
         tn_expected(contradicts(g, graph, x, x->at, "nothing carries a state on to the next step"),
                     "an output that \"%s\" names", x->port->next);
@@ -145,7 +149,7 @@ static void check_state(struct tn_genai *g, const struct tn_genai_graph *graph, 
     bool input = x->direction == TN_GENAI_INPUT, attention = x->port->family == TN_GENAI_ATTENTION;
     if (attention && !g->dropped_ports) check_cache(g, graph, x);
     if (input && x->port->next) check_successor(g, graph, x);
-    if (input && x->port->half) check_halves(g, graph, x);
+    if (input && x->port->half && !graph->doubtful) check_halves(g, graph, x);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */

@@ -74,6 +74,7 @@ static bool has_folder(const struct tn_inventory *inv, struct tn_str path)
 static bool not_there(struct tn_genai *g, struct tn_json v, struct tn_str path, bool folder)
 {
     const struct tn_finding *cause = why_not_listed(g->b->inv, path);
+    g->hole = true;
     char pointer[256];
     struct tn_str at = tn_json_pointer(v, pointer, sizeof(pointer));
     struct tn_finding *f =
@@ -91,6 +92,7 @@ static bool leaves(struct tn_genai *g, struct tn_json v, enum tn_status status)
 {
     char pointer[256];
     struct tn_str at = tn_json_pointer(v, pointer, sizeof(pointer));
+    g->hole = true;
     if (status != TN_PATH_ESCAPE) {
         tn_builder_report(g->b, status);
         return false;
@@ -158,17 +160,20 @@ static bool check_number(struct tn_genai *g, const struct tn_genai_key *key, str
     return false;
 }
 
+const char *tn_genai_name_fault(const struct tn_genai *g, struct tn_str name, bool pattern)
+{
+    if (name.n == 0) return "is empty";
+    if (memchr(name.s, 0, name.n)) return "holds a NUL byte";
+    if (name.n > g->b->inv->ctx->limits.name_bytes) return "is too long";
+    return pattern && !tn_genai_pattern(name) ? "is no pattern of names" : NULL;
+}
+
 static bool check_name(struct tn_genai *g, const struct tn_genai_key *key, struct tn_json v)
 {
     struct tn_str name;
     if (!tn_json_str(v, &name)) return wrong_type(g, key, v);
     bool pattern = key->kind == TN_GENAI_PATTERN;
-    uint64_t most = g->b->inv->ctx->limits.name_bytes;
-    const char *what = name.n == 0                                 ? "is empty"
-                       : memchr(name.s, 0, name.n)                 ? "holds a NUL byte"
-                       : name.n > most                             ? "is too long"
-                       : pattern && !tn_genai_pattern(name) ? "is no pattern of names"
-                                                                   : NULL;
+    const char *what = tn_genai_name_fault(g, name, pattern);
     if (!what) return true;
     tn_expected(tn_genai_refuse(g, v, what), "%s", kind_text(pattern ? key->kind : TN_GENAI_PORT));
     return false;
