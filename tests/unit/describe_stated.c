@@ -1,0 +1,150 @@
+/*
+ * What a package's own documents state about its runtime: capabilities, demands, generation, hints; read back from what
+ * `tenon describe` writes, and refused where nothing here does it.
+ */
+#define _GNU_SOURCE
+#include "describe_kit.h"
+
+#include "base/json_write.h"
+#include "describe/serial.h"
+
+/* Writes the two documents of the package in the kit's folder into a new package beside the same weights. */
+static bool to_documents(const char *hints)
+{
+    struct tn_buf metadata, content;
+    struct tn_serial_options serial = {.yaml = true};
+    kit_new();
+    if (hints) kit_put("execution_hints.json", hints);
+    struct tn_description *d = kit_describe();
+    if (!d) return false;
+    tn_buf_init(&metadata, d->inv->ctx->alloc, 1 << 22);
+    tn_buf_init(&content, d->inv->ctx->alloc, 1 << 22);
+    bool ok = tn_description_documents(d, &serial, &metadata, &content, NULL) == TN_OK;
+    if (ok) {
+        kit_put("inference_metadata.yaml", metadata.data);
+        kit_put("tenon_package.json", content.data);
+    }
+    tn_buf_release(&metadata);
+    tn_buf_release(&content);
+    kit_close(d);
+    if (hints) kit_remove("execution_hints.json");
+    return ok;
+}
+
+static const struct tn_finding *blocker(const struct tn_description *d, enum tn_status code, const char *pointer)
+{
+    for (size_t i = 0; i < d->findings.count; i++) {
+        const struct tn_finding *f = &d->findings.items[i];
+        if (f->severity == TN_BLOCKER && f->code == code && strcmp(f->element, pointer) == 0) return f;
+    }
+    return NULL;
+}
+
+TEST(our_own_documents_require_what_is_offered)
+{
+    REQUIRE(to_documents(NULL));
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    CHECK(tn_str_is(d->dialect, "inference_metadata"));
+    for (size_t i = 0; i < d->findings.count; i++) CHECK(d->findings.items[i].code != TN_MISSING_CAPABILITY);
+    bool stated = false, derived = false;
+    for (uint32_t i = 0; i < d->capability_count; i++) {
+        if (!tn_str_is(d->capabilities[i].id, "workflow_ssa")) continue;
+        stated |= d->capabilities[i].derived == NULL;
+        derived |= d->capabilities[i].derived != NULL;
+    }
+    CHECK(stated && derived); /* the manifest says so, and so does the structure */
+    kit_close(d);
+}
+
+TEST(all_missing_capabilities_of_both_documents_are_listed)
+{
+    REQUIRE(to_documents(NULL));
+    kit_edit("inference_metadata.yaml", "schema_version: v1\n",
+             "schema_version: v1\nrequired_capabilities: [kv_cache, multi_head_attention, com.example.x]\n");
+    kit_edit("inference_metadata.yaml", "- workflow_ssa\n", "- workflow_ssa\n      - prefix_cache\n");
+    kit_edit("tenon_package.json", "\"undetermined\"", "\"required_capabilities\": [\"position_program\"], \"undetermined\"");
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    size_t missing = 0;
+    for (size_t i = 0; i < d->findings.count; i++) missing += d->findings.items[i].code == TN_MISSING_CAPABILITY;
+    CHECK_INT(missing, 4);
+    CHECK(blocker(d, TN_MISSING_CAPABILITY, "/required_capabilities/0"));
+    CHECK(blocker(d, TN_MISSING_CAPABILITY, "/required_capabilities/2"));
+    CHECK(blocker(d, TN_MISSING_CAPABILITY, "/pipeline/workflow/manifest/capabilities/2"));
+    kit_close(d);
+}
+
+TEST(demands_and_generation_reach_the_description)
+{
+    REQUIRE(to_documents(NULL));
+    kit_edit("inference_metadata.yaml", "schema_version: v1\n",
+             "schema_version: v1\nhardware_requirements: {min_memory_gb: 1.5, required_dtypes: [float32], min_tp_degree: 1}\n"
+             "generation: {defaults: {temperature: 0.5}}\n");
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    CHECK_NEAR(d->hardware.memory_gib, 1.5, 0);
+    CHECK(d->hardware.has_degree);
+    REQUIRE(d->hardware.required_count == 1);
+    CHECK(tn_str_is(d->hardware.required[0], "float32"));
+    CHECK(tn_str_is(d->hardware.pointer, "/hardware_requirements"));
+    REQUIRE(d->generation.count == 1);
+    CHECK(tn_str_is(d->generation.fields[0].stated.value, "0.5"));
+    kit_close(d);
+}
+
+#define HINTS                                                                                                         \
+    "{\"placement\": [{\"selector\": {\"names\": [\"a\"], \"layer_range\": {\"start\": 1, \"end\": 2}}, \"device\": "         \
+    "{\"type\": \"gpu\", \"index\": 1}, \"strength\": \"prefer\", \"reason\": \"r\"}], \"memory\": [{\"action\": "           \
+    "\"arena_size\", \"device\": {\"type\": \"cpu\"}, \"bytes\": 4096}], \"scheduling\": [{\"action\": \"chunk_size\", "      \
+    "\"selector\": {\"op_types\": [\"linear\"], \"pattern\": \"x*\"}, \"chunk_size\": 3}]}"
+
+TEST(hints_beside_a_package_are_kept_in_its_documents)
+{
+    REQUIRE(to_documents(HINTS));
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    CHECK_INT(tn_findings_first_blocker(&d->findings) == NULL, 1);
+    REQUIRE(d->hints.count == 3);
+    CHECK(tn_str_is(d->hints.items[0].file, "tenon_package.json"));
+    CHECK(tn_str_is(d->hints.items[0].pointer, "/execution_hints/placement/0"));
+    struct tn_buf text;
+    struct tn_json_writer w;
+    tn_buf_init(&text, d->inv->ctx->alloc, 1 << 16);
+    tn_jw_init(&w, &text, false);
+    tn_hints_write(&w, &d->hints, TN_HINT_FROM_METADATA);
+    CHECK_STR(text.data,
+              "{\"placement\":[{\"selector\":{\"names\":[\"a\"],\"layer_range\":{\"start\":1,\"end\":2}},\"device\":{\"type\":\"gpu\","
+              "\"index\":1},\"strength\":\"prefer\",\"reason\":\"r\"}],\"memory\":[{\"action\":\"arena_size\",\"device\":{\"type\":"
+              "\"cpu\"},\"bytes\":4096}],\"scheduling\":[{\"action\":\"chunk_size\",\"selector\":{\"pattern\":\"x*\",\"op_types\":["
+              "\"linear\"]},\"chunk_size\":3}]}");
+    tn_buf_release(&text);
+    kit_close(d);
+}
+
+TEST(structures_that_nothing_here_executes)
+{
+    static const struct {
+        const char *from, *to, *pointer;
+        enum tn_status code;
+    } rows[] = {
+        {"    - kind: emit\n", "    - kind: invoke\n      component: embedder\n      inputs: {text: request.text}\n      outputs: "
+                               "{embedding: again}\n    - kind: emit\n",
+         "/pipeline/workflow/steps/1", TN_UNSUPPORTED_CONFIG},
+        {"      mode: replace\n", "      mode: event\n", "/pipeline/workflow/manifest", TN_METADATA_INVALID},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        REQUIRE(to_documents(NULL));
+        kit_edit("inference_metadata.yaml", rows[i].from, rows[i].to);
+        struct tn_description *d = kit_describe();
+        REQUIRE(d);
+        bool found = false;
+        for (size_t k = 0; k < d->findings.count; k++) {
+            const struct tn_finding *f = &d->findings.items[k];
+            found |= f->severity == TN_BLOCKER && f->code == rows[i].code && strncmp(f->element, rows[i].pointer, strlen(rows[i].pointer)) == 0;
+        }
+        if (!found) KIT_CLEAN(d); /* prints what was found instead */
+        CHECK(found);
+        kit_close(d);
+    }
+}
