@@ -21,7 +21,7 @@ struct tn_finding *tn_std_say(struct tn_std_check *c, struct tn_json v, const ch
     va_start(args, format);
     struct tn_finding *f = begin(c, format, args);
     va_end(args);
-    tn_at_json(f, v);
+    tn_at_json(f, tn_json_present(v) ? v : c->doc->at); /* what the tables miss has no place of its own */
     return f;
 }
 
@@ -32,7 +32,7 @@ struct tn_finding *tn_std_say_member(struct tn_std_check *c, struct tn_json obje
     va_start(args, format);
     struct tn_finding *f = begin(c, format, args);
     va_end(args);
-    tn_at_json_member(f, object, key);
+    tn_at_json_member(f, tn_json_present(object) ? object : c->doc->at, key);
     return f;
 }
 

@@ -20,7 +20,8 @@ static void want_positive(struct tn_std_check *c, const struct tn_std_count *cou
     tn_expected(f, "1 or more");
 }
 
-static void want_float(struct tn_std_check *c, struct tn_json owner, const char *member, enum tn_std_dtype dtype, const char *what)
+static void want_float(struct tn_std_check *c, struct tn_json owner, const char *member, enum tn_std_dtype dtype,
+                       const char *what)
 {
     bool fine = dtype == TN_STD_F32 || dtype == TN_STD_F16 || dtype == TN_STD_BF16 || dtype == TN_STD_DTYPE_OTHER;
     fine = fine || dtype == TN_STD_F8_E4M3FN || dtype == TN_STD_F8_E5M2;
@@ -45,7 +46,8 @@ static void check_slice(struct tn_std_check *c, const struct tn_std_target *t)
     want_positive(c, &t->slice_width, "the width of a slice");
     if (offset <= all && width <= all - offset) return;
     struct tn_finding *f = tn_std_say(c, t->slice_at, "the slice lies outside the projection's output");
-    tn_found(f, "offset %llu and width %llu of %llu", (unsigned long long)offset, (unsigned long long)width, (unsigned long long)all);
+    tn_found(f, "offset %llu and width %llu of %llu", (unsigned long long)offset, (unsigned long long)width,
+             (unsigned long long)all);
     tn_expected(f, "offset + width within output_features");
 }
 
@@ -70,7 +72,8 @@ static void check_target(struct tn_std_check *c, const struct tn_std_adapters *a
 
 /* ---- artifacts -------------------------------------------------------------------------------------------------- */
 
-static void check_binding(struct tn_std_check *c, const struct tn_std_adapters *a, const struct tn_std_adapter *artifact, size_t i)
+static void check_binding(struct tn_std_check *c, const struct tn_std_adapters *a,
+                          const struct tn_std_adapter *artifact, size_t i)
 {
     const struct tn_std_adapter_binding *b = &artifact->bindings[i];
     const struct tn_std_target *target = find_target(a, b->target.name);
@@ -91,13 +94,15 @@ static void check_binding(struct tn_std_check *c, const struct tn_std_adapters *
     uint64_t rank = b->rank.present ? b->rank.value : artifact->rank.value;
     const struct tn_std_real *alpha = b->alpha.present ? &b->alpha : &artifact->alpha;
     want_scale(c, &b->alpha);
-    if (target->alpha.present && alpha->value > 0 && (alpha->value < target->alpha.value || alpha->value > target->alpha.value)) {
+    if (target->alpha.present && alpha->value > 0 &&
+        (alpha->value < target->alpha.value || alpha->value > target->alpha.value)) {
         f = tn_std_say(c, alpha->at, "alpha is not what the target \"%.*s\" demands", TN_FMT_ARG(target->id.name));
         tn_found(f, "%.9g", alpha->value);
         tn_expected(f, "%.9g", target->alpha.value);
     }
     if (!target->rank.present || rank == 0 || rank == target->rank.value) return;
-    f = tn_std_say(c, b->rank.present ? b->rank.at : artifact->rank.at, "the rank is not the one that the target \"%.*s\" demands",
+    f = tn_std_say(c, b->rank.present ? b->rank.at : artifact->rank.at,
+                   "the rank is not the one that the target \"%.*s\" demands",
                    TN_FMT_ARG(target->id.name));
     tn_found(f, "%llu", (unsigned long long)rank);
     tn_expected(f, "%llu", (unsigned long long)target->rank.value);
@@ -125,7 +130,8 @@ static void check_artifact(struct tn_std_check *c, const struct tn_std_adapters 
     for (size_t k = 0; k < artifact->weight_count; k++) {
         const struct tn_std_adapter_weight *w = &artifact->weights[k];
         if (!tn_str_is(w->format.name, "hf_peft") || tn_json_present(w->config_location.at)) continue;
-        f = tn_std_say_member(c, w->at, "config_location", "weights in the PEFT form are read with their adapter_config.json");
+        f = tn_std_say_member(c, w->at, "config_location",
+                              "weights in the PEFT form are read with their adapter_config.json");
         tn_expected(f, "its location");
     }
     if (artifact->weight_count > 0) return;
@@ -173,12 +179,15 @@ static void check_selection(struct tn_std_check *c, const struct tn_std_adapters
 /* ---- overlays --------------------------------------------------------------------------------------------------- */
 
 /* A component that applies a parameter names one of the manifest's targets by component and parameter. */
-static void check_overlay(struct tn_std_check *c, const struct tn_std_adapters *a, const struct tn_std_component *component)
+static void check_overlay(struct tn_std_check *c, const struct tn_std_adapters *a,
+                          const struct tn_std_component *component)
 {
     struct tn_json p = component->contract_parameters;
     struct tn_str owner, parameter;
-    if (!tn_str_is(component->contract_id.name, "onnx-genai.parameter-overlay") || !tn_json_is(p, TN_JSON_OBJECT)) return;
-    if (!tn_json_str(tn_json_get(p, "component"), &owner) || !tn_json_str(tn_json_get(p, "parameter"), &parameter)) return;
+    if (!tn_str_is(component->contract_id.name, "onnx-genai.parameter-overlay") ||
+        !tn_json_is(p, TN_JSON_OBJECT)) return;
+    if (!tn_json_str(tn_json_get(p, "component"), &owner) || !tn_json_str(tn_json_get(p, "parameter"),
+                                                                          &parameter)) return;
     bool known_owner = false;
     for (size_t i = 0; i < a->target_count; i++) {
         const struct tn_std_target *t = &a->targets[i];
@@ -186,7 +195,8 @@ static void check_overlay(struct tn_std_check *c, const struct tn_std_adapters *
         known_owner = true;
         if (tn_str_eq(t->initializer.name, parameter) || tn_str_eq(t->id.name, parameter)) return;
     }
-    struct tn_finding *f = tn_std_say_member(c, p, known_owner ? "parameter" : "component", "no adapter target is this parameter");
+    struct tn_finding *f = tn_std_say_member(c, p, known_owner ? "parameter" : "component",
+                                             "no adapter target is this parameter");
     tn_found(f, "\"%.*s\" of \"%.*s\"", TN_FMT_ARG(parameter), TN_FMT_ARG(owner));
     tn_expected(f, "component and initializer of a target in adapters.target_manifest");
 }

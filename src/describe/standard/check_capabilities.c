@@ -15,7 +15,8 @@ void tn_std_check_capabilities(struct tn_std_check *c)
         if (declared) continue;
         struct tn_str where = tn_json_pointer(uses[i].place, pointer, sizeof(pointer));
         struct tn_finding *f = tn_std_say_member(c, w->manifest_at, "capabilities",
-                                                 "the manifest omits the capability \"%s\", which the document uses", uses[i].id);
+                                                 "the manifest omits the capability \"%s\", which the document uses",
+                                                     uses[i].id);
         tn_found(f, "its use at %.*s", TN_FMT_ARG(where));
         tn_expected(f, "\"%s\" in manifest.capabilities", uses[i].id);
     }

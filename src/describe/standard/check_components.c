@@ -47,7 +47,8 @@ static void check_contract(struct tn_std_check *c, const struct tn_std_component
     for (size_t i = 0; i < component->contract_bindings.count; i++) {
         const struct tn_std_binding *b = &component->contract_bindings.items[i];
         if (has_some_port(component, b->value)) continue;
-        struct tn_finding *f = tn_std_say(c, b->at, "the contract binds \"%.*s\" to a port that is not declared", TN_FMT_ARG(b->key));
+        struct tn_finding *f = tn_std_say(c, b->at, "the contract binds \"%.*s\" to a port that is not declared",
+                                          TN_FMT_ARG(b->key));
         tn_found(f, "\"%.*s\"", TN_FMT_ARG(b->value));
         tn_expected(f, "a port of this component");
     }
@@ -77,15 +78,19 @@ static void check_decoder_role(struct tn_std_check *c)
         bool attention = group->kind == TN_STD_FULL_ATTENTION || group->kind == TN_STD_SLIDING_ATTENTION ||
                          group->kind == TN_STD_LATENT_ATTENTION;
         for (size_t i = 0; i < group->port_count; i++)
-            owns = owns || (attention && !group->ports[i].read_only && tn_str_eq(group->ports[i].component, only->name));
+            owns = owns || (attention && !group->ports[i].read_only &&
+                            tn_str_eq(group->ports[i].component, only->name));
     }
     for (size_t i = 0; i < only->roles.count; i++)
-        if (tn_str_is(only->roles.items[i].value, "token_ids") || tn_str_is(only->roles.items[i].value, "inputs_embeds"))
+        if (tn_str_is(only->roles.items[i].value, "token_ids") ||
+            tn_str_is(only->roles.items[i].value, "inputs_embeds"))
             return;
     if (!owns) return;
     struct tn_json ports = tn_json_get(only->at, "ports");
-    struct tn_finding *f = tn_std_say_member(c, tn_json_is(ports, TN_JSON_OBJECT) ? ports : only->at, tn_json_is(ports, TN_JSON_OBJECT) ? "roles" : "ports",
-                                             "nothing says which port of \"%.*s\" takes the sequence", TN_FMT_ARG(only->name));
+    struct tn_finding *f = tn_std_say_member(c, tn_json_is(ports, TN_JSON_OBJECT) ? ports : only->at,
+                                             tn_json_is(ports, TN_JSON_OBJECT) ? "roles" : "ports",
+                                             "nothing says which port of \"%.*s\" takes the sequence",
+                                             TN_FMT_ARG(only->name));
     tn_expected(f, "a role token_ids or inputs_embeds for one port");
 }
 
@@ -98,7 +103,8 @@ static void check_effects(struct tn_std_check *c, const struct tn_std_component 
         if (!tn_standard_effect(c->doc, ref->name)) tn_std_say_unknown(c, ref, "effect domain");
         for (size_t k = 0; k < i; k++) {
             if (!tn_str_eq(component->effects.items[k].name, ref->name)) continue;
-            struct tn_finding *f = tn_std_say(c, ref->at, "one effect token cannot be threaded through a component twice");
+            struct tn_finding *f = tn_std_say(c, ref->at,
+                                              "one effect token cannot be threaded through a component twice");
             tn_found(f, "\"%.*s\" again", TN_FMT_ARG(ref->name));
             tn_expected(f, "each domain once");
             break;
@@ -118,12 +124,14 @@ static bool some_rows(const struct tn_std_ports *ports)
     return false;
 }
 
-static void check_row_axis(struct tn_std_check *c, const struct tn_std_component *component, const struct tn_std_ports *ports)
+static void check_row_axis(struct tn_std_check *c, const struct tn_std_component *component,
+                           const struct tn_std_ports *ports)
 {
     for (size_t i = 0; i < ports->count; i++) {
         const struct tn_std_contract *contract = &ports->items[i].contract;
         if (!has_rows(contract) || contract->layout.axis == component->row_axis.value) continue;
-        struct tn_finding *f = tn_std_say_member(c, contract->layout.at, "axis", "the port's rows lie on another axis than the component's");
+        struct tn_finding *f = tn_std_say_member(c, contract->layout.at, "axis",
+                                                 "the port's rows lie on another axis than the component's");
         tn_found(f, "axis %llu", (unsigned long long)contract->layout.axis);
         tn_expected(f, "axis %llu, as row_scope says", (unsigned long long)component->row_axis.value);
     }
@@ -139,8 +147,9 @@ static void check_rows(struct tn_std_check *c, const struct tn_std_component *co
     }
     bool holds_state = component->effects.count > 0 || component->cache_affects_state.count > 0;
     if (!holds_state || (!some_rows(&component->inputs) && !some_rows(&component->outputs))) return;
-    struct tn_finding *f = tn_std_say_member(c, component->at, "row_scope", "the component holds state per request, and nothing "
-                                                                            "says which axis its rows lie on");
+    struct tn_finding *f = tn_std_say_member(c, component->at, "row_scope",
+                                             "the component holds state per request, and nothing "
+                                             "says which axis its rows lie on");
     tn_expected(f, "a row_scope: without it rows cannot be moved when the batch changes");
 }
 

@@ -47,13 +47,17 @@ static void check_attention(struct tn_std_check *c, const struct tn_std_model *m
 static void check_experts(struct tn_std_check *c, const struct tn_std_model *m)
 {
     if (m->experts.present && m->experts_per_token.present && m->experts_per_token.value > m->experts.value)
-        say_beyond(c, &m->experts_per_token, &m->experts, "a token takes more experts than there are", "the routed experts");
+        say_beyond(c, &m->experts_per_token, &m->experts, "a token takes more experts than there are",
+                   "the routed experts");
     if (m->expert_groups.present && m->groups_per_token.present && m->groups_per_token.value > m->expert_groups.value)
-        say_beyond(c, &m->groups_per_token, &m->expert_groups, "a token takes more groups than there are", "the group_count");
+        say_beyond(c, &m->groups_per_token, &m->expert_groups, "a token takes more groups than there are",
+                   "the group_count");
     struct tn_finding *f;
-    if (m->experts.present && m->expert_groups.present && m->expert_groups.value > 0 && m->experts.value % m->expert_groups.value != 0) {
+    if (m->experts.present && m->expert_groups.present && m->expert_groups.value > 0 &&
+        m->experts.value % m->expert_groups.value != 0) {
         f = tn_std_say(c, m->expert_groups.at, "the experts do not fall into groups of one size");
-        tn_found(f, "%llu groups of %llu experts", (unsigned long long)m->expert_groups.value, (unsigned long long)m->experts.value);
+        tn_found(f, "%llu groups of %llu experts", (unsigned long long)m->expert_groups.value,
+                 (unsigned long long)m->experts.value);
         tn_expected(f, "a divisor of routed_expert_count");
     }
     if (!m->expert_count.present || !m->experts.present || m->expert_count.value == m->experts.value) return;
@@ -70,7 +74,8 @@ static void check_shards(struct tn_std_check *c, const struct tn_std_model *m)
         const struct tn_std_tensor_shard *shard = &m->tensor_parallel[i];
         for (size_t k = 0; k < shard->replicated.count; k++) {
             if (!tn_str_eq(shard->replicated.items[k].name, shard->name)) continue;
-            struct tn_finding *f = tn_std_say(c, shard->replicated.items[k].at, "a parameter group cannot be split and replicated at once");
+            struct tn_finding *f = tn_std_say(c, shard->replicated.items[k].at,
+                                              "a parameter group cannot be split and replicated at once");
             tn_found(f, "\"%.*s\"", TN_FMT_ARG(shard->name));
             tn_expected(f, "other values");
         }
@@ -93,12 +98,14 @@ static void check_stage(struct tn_std_check *c, const struct tn_std_model *m, si
     const struct tn_std_stage *s = &m->stages[i];
     struct tn_finding *f;
     for (size_t k = 0; k < s->components.count; k++) {
-        if (!tn_std_want_component(c, &s->components.items[k]) || !taken(m, i, false, s->components.items[k].name)) continue;
+        if (!tn_std_want_component(c, &s->components.items[k]) ||
+            !taken(m, i, false, s->components.items[k].name)) continue;
         f = tn_std_say(c, s->components.items[k].at, "two stages run this component");
         tn_expected(f, "each component in one stage");
     }
     for (size_t k = 0; k < s->state_groups.count; k++) {
-        if (!tn_std_want_group(c, &s->state_groups.items[k]) || !taken(m, i, true, s->state_groups.items[k].name)) continue;
+        if (!tn_std_want_group(c, &s->state_groups.items[k]) ||
+            !taken(m, i, true, s->state_groups.items[k].name)) continue;
         f = tn_std_say(c, s->state_groups.items[k].at, "two stages own this state group");
         tn_expected(f, "each group in one stage");
     }
@@ -128,8 +135,10 @@ static void check_precision(struct tn_std_check *c)
             tn_expected(f, "layers, a component, or both; what holds everywhere is the default");
         }
         for (size_t k = 0; k < i; k++) {
-            if (!tn_str_eq(all[k].component.name, o->component.name) || tn_str_eq(all[k].precision.name, o->precision.name)) continue;
-            if (tn_json_present(all[k].layers) != tn_json_present(o->layers) || !shares_layer(all[k].layers, o->layers)) continue;
+            if (!tn_str_eq(all[k].component.name, o->component.name) ||
+                tn_str_eq(all[k].precision.name, o->precision.name)) continue;
+            if (tn_json_present(all[k].layers) != tn_json_present(o->layers) ||
+                !shares_layer(all[k].layers, o->layers)) continue;
             f = tn_std_say(c, o->precision.at, "two overrides give one part two precisions");
             tn_found(f, "\"%.*s\" after \"%.*s\"", TN_FMT_ARG(o->precision.name), TN_FMT_ARG(all[k].precision.name));
             tn_expected(f, "one precision for each part");
@@ -140,8 +149,10 @@ static void check_precision(struct tn_std_check *c)
 
 static void check_hardware(struct tn_std_check *c, const struct tn_std_hardware *h)
 {
-    if (!h->min_tp_degree.present || h->min_tp_degree.value <= 1 || !h->has_tensor_parallel || h->tensor_parallel) return;
-    struct tn_finding *f = tn_std_say(c, h->min_tp_degree.at, "a degree of a parallelism that the model does not support");
+    if (!h->min_tp_degree.present || h->min_tp_degree.value <= 1 || !h->has_tensor_parallel ||
+        h->tensor_parallel) return;
+    struct tn_finding *f = tn_std_say(c, h->min_tp_degree.at,
+                                      "a degree of a parallelism that the model does not support");
     tn_found(f, "%llu with supports_tensor_parallel false", (unsigned long long)h->min_tp_degree.value);
     tn_expected(f, "1, or a model that supports it");
 }

@@ -45,7 +45,8 @@ static bool check_port_name(struct tn_std_check *c, const struct tn_std_componen
 }
 
 /* What comes in as the past goes out as the present: one element type, one rank. */
-static void check_pair(struct tn_std_check *c, const struct tn_std_component *component, const struct tn_std_state_port *p)
+static void check_pair(struct tn_std_check *c, const struct tn_std_component *component,
+                       const struct tn_std_state_port *p)
 {
     const struct tn_std_port *in = tn_standard_port(&component->inputs, p->input.name);
     const struct tn_std_port *out = tn_standard_port(&component->outputs, p->output.name);
@@ -77,15 +78,17 @@ static bool check_layers(struct tn_std_check *c, const struct tn_std_group *grou
         if (!q->layer.present && p->layer.present) continue; /* told at the one without */
         struct tn_finding *f = p->layer.present
             ? tn_std_say(c, p->layer.at, "two state ports of one component share role and layer")
-            : tn_std_say_member(c, p->at, "layer", "several state ports have this role, and their labels order nothing");
+            : tn_std_say_member(c, p->at, "layer",
+                                "several state ports have this role, and their labels order nothing");
         tn_expected(f, "a layer of its own for each pair of one role");
         return false;
     }
     for (size_t k = i + 1; k < group->port_count && !p->layer.present; k++) {
         const struct tn_std_state_port *q = &group->ports[k];
         if (!same_component(p, q) || p->half != q->half || !q->layer.present) continue;
-        struct tn_finding *f = tn_std_say_member(c, p->at, "layer", "several state ports have this role, and their labels "
-                                                                    "order nothing");
+        struct tn_finding *f = tn_std_say_member(c, p->at, "layer",
+                                                 "several state ports have this role, and their labels "
+                                                 "order nothing");
         tn_expected(f, "a layer of its own for each pair of one role");
         return false;
     }
@@ -96,7 +99,8 @@ static bool has_half(const struct tn_std_group *group, const struct tn_std_state
 {
     for (size_t k = 0; k < group->port_count; k++) {
         const struct tn_std_state_port *q = &group->ports[k];
-        if (same_component(p, q) && q->half == half && p->layer.present == q->layer.present && p->layer.value == q->layer.value)
+        if (same_component(p, q) && q->half == half && p->layer.present == q->layer.present &&
+            p->layer.value == q->layer.value)
             return true;
     }
     return false;
@@ -111,7 +115,9 @@ static void check_halves(struct tn_std_check *c, const struct tn_std_group *grou
         const struct tn_std_state_port *q = &group->ports[k];
         if (q->half != TN_STD_KEY && q->half != TN_STD_VALUE) continue;
         if (has_half(group, q, q->half == TN_STD_KEY ? TN_STD_VALUE : TN_STD_KEY)) continue;
-        struct tn_finding *f = tn_std_say(c, p->component_at, "keys and values of \"%.*s\" do not belong together layer by layer", TN_FMT_ARG(p->component));
+        struct tn_finding *f = tn_std_say(c, p->component_at,
+                                          "keys and values of \"%.*s\" do not belong together layer by layer",
+                                          TN_FMT_ARG(p->component));
         if (q->layer.present) tn_found(f, "layer %llu has one half", (unsigned long long)q->layer.value);
         else tn_found(f, "one half without a layer");
         tn_expected(f, "a key and a value port for each layer");
@@ -137,7 +143,8 @@ static void check_label(struct tn_std_check *c, const struct tn_std_group *group
     const struct tn_std_cell *cell = tn_std_cell(c, p->label);
     if (!cell || tn_str_eq(cell->group.name, group->name)) return;
     if (tn_json_present(cell->group.at) && !tn_std_group(c, cell->group.name)) return; /* told at the cell */
-    struct tn_finding *f = tn_std_say_member(c, cell->at, "service_group", "ports of the group \"%.*s\" carry this cell", TN_FMT_ARG(group->name));
+    struct tn_finding *f = tn_std_say_member(c, cell->at, "service_group",
+                                             "ports of the group \"%.*s\" carry this cell", TN_FMT_ARG(group->name));
     if (tn_json_present(cell->group.at)) tn_found(f, "\"%.*s\"", TN_FMT_ARG(cell->group.name));
     else tn_found(f, "no group");
     tn_expected(f, "\"%.*s\"", TN_FMT_ARG(group->name));
@@ -197,8 +204,10 @@ static void check_sequence_axis(struct tn_std_check *c, const struct tn_std_grou
         if (!group->sequence_axis.present) return;
         f = tn_std_say(c, group->sequence_axis.at, "state of fixed size that each step replaces has no sequence axis");
         tn_expected(f, "no sequence_axis");
-    } else if (!group->sequence_axis.present && (group->has_update || is_attention(group->kind) || group->kind == TN_STD_RECURRENT)) {
-        f = tn_std_say_member(c, group->at, "sequence_axis", "state that grows or is scattered into needs its sequence axis");
+    } else if (!group->sequence_axis.present && (group->has_update || is_attention(group->kind) ||
+                                                 group->kind == TN_STD_RECURRENT)) {
+        f = tn_std_say_member(c, group->at, "sequence_axis",
+                              "state that grows or is scattered into needs its sequence axis");
         tn_expected(f, group->kind == TN_STD_RECURRENT ? "a sequence_axis, or update replace" : "a sequence_axis");
     }
 }
@@ -258,13 +267,15 @@ static void check_writers(struct tn_std_check *c, const struct tn_std_group *gro
     for (size_t i = 0; i < group->port_count; i++) {
         const struct tn_std_state_port *p = &group->ports[i];
         bool earlier = false;
-        for (size_t k = 0; k < i; k++) earlier = earlier || (same_component(p, &group->ports[k]) && !group->ports[k].read_only);
+        for (size_t k = 0; k < i; k++) earlier = earlier ||
+            (same_component(p, &group->ports[k]) && !group->ports[k].read_only);
         if (p->read_only || earlier || !tn_std_component(c, p->component)) continue;
         const struct tn_std_binding *write = binding_of(&group->write_indices_ports, p->component);
         const struct tn_std_binding *length = binding_of(&group->kv_length_ports, p->component);
         struct tn_finding *f;
         if (!write) {
-            f = tn_std_say_member(c, group->update_at, "write_indices_ports", "nobody can check where \"%.*s\" writes", TN_FMT_ARG(p->component));
+            f = tn_std_say_member(c, group->update_at, "write_indices_ports",
+                                  "nobody can check where \"%.*s\" writes", TN_FMT_ARG(p->component));
             tn_expected(f, "the input port of this component that takes the destinations");
         } else if (length && tn_str_eq(write->value, length->value)) {
             f = tn_std_say(c, length->at, "destinations and valid lengths are two inputs");
@@ -310,8 +321,9 @@ static void check_scatter(struct tn_std_check *c, const struct tn_std_group *gro
     check_control_ports(c, &group->kv_length_ports, "valid lengths");
     check_writers(c, group);
     if (tn_json_present(group->logical_lengths.at)) return;
-    struct tn_finding *f = tn_std_say_member(c, group->at, "logical_lengths", "the valid part of a buffer of fixed capacity "
-                                                                              "cannot be seen from its shape");
+    struct tn_finding *f = tn_std_say_member(c, group->at, "logical_lengths",
+                                             "the valid part of a buffer of fixed capacity "
+                                             "cannot be seen from its shape");
     tn_expected(f, "the state cell of each row's valid length");
 }
 

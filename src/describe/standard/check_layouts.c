@@ -13,7 +13,8 @@ static void say_axis(struct tn_std_check *c, const struct tn_std_contract *contr
 }
 
 /* The owner and offsets of packed items are whole numbers of rank 1: a sibling port, or a value. */
-static void check_packing(struct tn_std_check *c, const struct tn_std_ref *ref, const struct tn_std_ports *siblings, const char *what)
+static void check_packing(struct tn_std_check *c, const struct tn_std_ref *ref, const struct tn_std_ports *siblings,
+                          const char *what)
 {
     const struct tn_std_port *port = siblings ? tn_standard_port(siblings, ref->name) : NULL;
     const struct tn_std_value *v = tn_std_value(c, ref->name);
@@ -32,10 +33,12 @@ static void check_packing(struct tn_std_check *c, const struct tn_std_ref *ref, 
     tn_expected(f, "int64 of rank 1");
 }
 
-static void check_contract(struct tn_std_check *c, const struct tn_std_contract *contract, const struct tn_std_ports *siblings)
+static void check_contract(struct tn_std_check *c, const struct tn_std_contract *contract,
+                           const struct tn_std_ports *siblings)
 {
     const struct tn_std_layout *l = &contract->layout;
-    bool has_axis = l->kind == TN_STD_REQUEST_ALIGNED || l->kind == TN_STD_REQUEST_EXPANDED || l->kind == TN_STD_TOKEN_PACKED;
+    bool has_axis = l->kind == TN_STD_REQUEST_ALIGNED || l->kind == TN_STD_REQUEST_EXPANDED ||
+        l->kind == TN_STD_TOKEN_PACKED;
     struct tn_finding *f;
     if (contract->has_shape && contract->rank.present && contract->dim_count != contract->rank.value) {
         f = tn_std_say_member(c, contract->at, "shape", "the shape does not have the rank that stands beside it");
@@ -75,7 +78,8 @@ static void check_row_wise(struct tn_std_check *c, const struct tn_std_output *o
 {
     const struct tn_std_layout *l = &out->contract.layout;
     if (l->kind == TN_STD_REQUEST_ALIGNED) return;
-    struct tn_finding *f = tn_std_say_member(c, out->contract.at, "batch_layout", "the output \"%.*s\" is published row by row, and "
+    struct tn_finding *f = tn_std_say_member(c, out->contract.at, "batch_layout",
+                                             "the output \"%.*s\" is published row by row, and "
                                              "nothing says which axis the rows lie on", TN_FMT_ARG(out->name));
     tn_expected(f, "batch_layout request_aligned, because some emit of it has valid_length or when");
 }

@@ -14,7 +14,8 @@ static void check_outputs(struct tn_std_check *c, const struct tn_std_profile *p
     }
 }
 
-static const struct tn_std_output *output_of(const struct tn_std_check *c, const struct tn_std_profile *p, const char *role)
+static const struct tn_std_output *output_of(const struct tn_std_check *c, const struct tn_std_profile *p,
+                                             const char *role)
 {
     for (size_t i = 0; i < p->outputs.count; i++)
         if (!role || tn_str_is(p->outputs.items[i].key, role)) return tn_std_output(c, p->outputs.items[i].value);
@@ -22,11 +23,13 @@ static const struct tn_std_output *output_of(const struct tn_std_check *c, const
 }
 
 /* Whether an axis lies inside an output; told when it does not. */
-static bool check_axis(struct tn_std_check *c, const struct tn_std_count *axis, const struct tn_std_output *out, const char *what)
+static bool check_axis(struct tn_std_check *c, const struct tn_std_count *axis, const struct tn_std_output *out,
+                       const char *what)
 {
     if (!axis->present || !out || !out->contract.rank.present || axis->value < out->contract.rank.value) return true;
     struct tn_finding *f = tn_std_say(c, axis->at, "the output has no axis of this number for %s", what);
-    tn_found(f, "axis %llu of rank %llu", (unsigned long long)axis->value, (unsigned long long)out->contract.rank.value);
+    tn_found(f, "axis %llu of rank %llu", (unsigned long long)axis->value,
+             (unsigned long long)out->contract.rank.value);
     tn_expected(f, "an axis below the rank of \"%.*s\"", TN_FMT_ARG(out->name));
     return false;
 }
@@ -49,7 +52,8 @@ static bool has_token(const struct tn_std_refs *tokens, struct tn_str token)
     return false;
 }
 
-static void want_token(struct tn_std_check *c, const struct tn_std_profile *p, const struct tn_std_ref *token, const char *what)
+static void want_token(struct tn_std_check *c, const struct tn_std_profile *p, const struct tn_std_ref *token,
+                       const char *what)
 {
     if (!tn_json_present(token->at) || has_token(&p->tokens, token->name)) return;
     struct tn_finding *f = tn_std_say(c, token->at, "%s is no token of the inline vocabulary", what);
@@ -77,18 +81,21 @@ static void check_vocabulary(struct tn_std_check *c, const struct tn_std_profile
         tn_expected(f, "%zu, the number of tokens", p->tokens.count);
     }
     want_token(c, p, &p->word_delimiter, "the word delimiter");
-    for (size_t i = 0; i < p->ignored_tokens.count; i++) want_token(c, p, &p->ignored_tokens.items[i], "an ignored token");
+    for (size_t i = 0; i < p->ignored_tokens.count; i++) want_token(c, p, &p->ignored_tokens.items[i],
+                                                                    "an ignored token");
 }
 
 /* How many classes there are, by the first thing that says so. */
-static bool class_count(const struct tn_std_check *c, const struct tn_std_profile *p, const struct tn_std_output *logits,
+static bool class_count(const struct tn_std_check *c, const struct tn_std_profile *p,
+                        const struct tn_std_output *logits,
                         uint64_t *count)
 {
     const struct tn_std_contract *contract = logits ? &logits->contract : NULL;
     bool from_tokenizer = tn_str_is(p->vocabulary_source.name, "tokenizer");
     if (p->tokens.count > 0) *count = p->tokens.count;
     else if (p->vocabulary_size.present) *count = p->vocabulary_size.value;
-    else if (contract && p->class_axis.present && p->class_axis.value < contract->dim_count && contract->dims[p->class_axis.value].fixed && contract->dims[p->class_axis.value].extent >= 0)
+    else if (contract && p->class_axis.present && p->class_axis.value < contract->dim_count &&
+             contract->dims[p->class_axis.value].fixed && contract->dims[p->class_axis.value].extent >= 0)
         *count = (uint64_t)contract->dims[p->class_axis.value].extent;
     else if (from_tokenizer && c->doc->tokenizer.vocab_size.present) *count = c->doc->tokenizer.vocab_size.value;
     else return false;
@@ -101,7 +108,8 @@ static void check_classes(struct tn_std_check *c, const struct tn_std_profile *p
     struct tn_finding *f;
     if (!p->blank_id.present) {
         if (!tn_str_is(p->decoding.name, "ctc")) return;
-        f = tn_std_say_member(c, p->decoding_at, "blank_id", "CTC decoding drops the blank, and nobody says which class it is");
+        f = tn_std_say_member(c, p->decoding_at, "blank_id",
+                              "CTC decoding drops the blank, and nobody says which class it is");
         tn_expected(f, "the blank's class id");
         return;
     }

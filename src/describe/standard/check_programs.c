@@ -46,14 +46,17 @@ static void check_parameters(struct tn_std_check *c, const struct tn_std_transfo
 {
     struct tn_json mean = tn_json_get(t->at, "mean"), std = tn_json_get(t->at, "std");
     uint64_t low, high;
-    if (tn_json_is(mean, TN_JSON_ARRAY) && tn_json_is(std, TN_JSON_ARRAY) && tn_json_count(mean) != tn_json_count(std)) {
+    if (tn_json_is(mean, TN_JSON_ARRAY) && tn_json_is(std, TN_JSON_ARRAY) &&
+        tn_json_count(mean) != tn_json_count(std)) {
         struct tn_finding *f = tn_std_say(c, std, "mean and std have different numbers of channels");
         tn_found(f, "%zu", tn_json_count(std));
         tn_expected(f, "%zu, as many as mean", tn_json_count(mean));
     }
-    if (!tn_json_u64(tn_json_get(t->at, "min_pixels"), &low) || !tn_json_u64(tn_json_get(t->at, "max_pixels"), &high)) return;
+    if (!tn_json_u64(tn_json_get(t->at, "min_pixels"), &low) || !tn_json_u64(tn_json_get(t->at, "max_pixels"),
+                                                                             &high)) return;
     if (low <= high) return;
-    struct tn_finding *f = tn_std_say(c, tn_json_get(t->at, "min_pixels"), "the smallest area is larger than the largest");
+    struct tn_finding *f = tn_std_say(c, tn_json_get(t->at, "min_pixels"),
+                                      "the smallest area is larger than the largest");
     tn_found(f, "%llu", (unsigned long long)low);
     tn_expected(f, "at most %llu", (unsigned long long)high);
 }
@@ -134,7 +137,8 @@ static void check_encoded(struct tn_std_check *c, const struct tn_std_component 
     struct tn_finding *f;
     if (!port) {
         f = tn_std_say_member(c, component->inputs.at.doc ? component->inputs.at : component->at,
-                              component->inputs.at.doc ? "encoded" : "ports", "the adapter has no input for the encoded media");
+                              component->inputs.at.doc ? "encoded" : "ports",
+                                  "the adapter has no input for the encoded media");
         tn_expected(f, "an input port \"encoded\", uint8 of rank 1");
         return;
     }
@@ -157,7 +161,8 @@ static void check_adapter(struct tn_std_check *c, const struct program *g)
     }
     if (adapter) check_encoded(c, adapter);
     if (invocations == 1) return;
-    struct tn_finding *f = tn_std_say(c, g->p->at, "the %s program is carried out by one invocation of its adapter", g->word);
+    struct tn_finding *f = tn_std_say(c, g->p->at, "the %s program is carried out by one invocation of its adapter",
+                                      g->word);
     tn_found(f, "%u invocations of %s", invocations, g->abi);
     tn_expected(f, "exactly one");
 }

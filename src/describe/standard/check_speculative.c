@@ -29,7 +29,8 @@ static const struct tn_std_steps *find_region(const struct tn_std_steps *steps, 
         const struct tn_std_steps *inner = find_region(&step->body, s);
         if (!inner) inner = find_region(&step->setup, s);
         if (!inner) inner = find_region(&step->cases, s);
-        if (!inner && step->otherwise) inner = find_region(&(struct tn_std_steps){.items = step->otherwise, .count = 1}, s);
+        if (!inner && step->otherwise) inner = find_region(&(struct tn_std_steps){.items = step->otherwise,
+                .count = 1}, s);
         if (inner) return inner;
         if (step->kind == TN_STD_LOOP && invokes(&step->body, s->proposer.name) && invokes(&step->body, s->target.name))
             return &step->body;
@@ -42,7 +43,8 @@ static void mark(const struct tn_std_check *c, const struct tn_std_steps *steps,
 {
     for (size_t i = 0; i < steps->count; i++) {
         const struct tn_std_step *s = &steps->items[i];
-        const struct tn_std_component *component = s->kind == TN_STD_INVOKE ? tn_std_component(c, s->component.name) : NULL;
+        const struct tn_std_component *component = s->kind == TN_STD_INVOKE ? tn_std_component(c, s->component.name)
+            : NULL;
         if (component) runs[component - c->flow->components] = true;
         mark(c, &s->setup, runs);
         mark(c, &s->body, runs);
@@ -59,12 +61,14 @@ static bool runs_here(const struct tn_std_check *c, const bool *runs, struct tn_
 
 /* ---- effects ---------------------------------------------------------------------------------------------------- */
 
-static void check_effect(struct tn_std_check *c, const struct tn_std_effect *effect, const struct tn_std_component *component)
+static void check_effect(struct tn_std_check *c, const struct tn_std_effect *effect,
+                         const struct tn_std_component *component)
 {
     uint64_t width = c->doc->speculative.max_proposal_width.value;
     struct tn_finding *f;
     if (effect->safety == TN_STD_UNSAFE) {
-        f = tn_std_say_member(c, effect->at, "speculation_safety", "the effect happens on every proposed position and cannot be undone");
+        f = tn_std_say_member(c, effect->at, "speculation_safety",
+                              "the effect happens on every proposed position and cannot be undone");
         tn_found(f, "%s, by way of \"%.*s\"", tn_json_present(effect->safety_at) ? "none" : "nothing, which means none",
                  TN_FMT_ARG(component->name));
         tn_expected(f, "clonable, or rewindable by %llu or more", (unsigned long long)width);
@@ -99,8 +103,10 @@ static void check_group_bound(struct tn_std_check *c, const struct tn_std_group 
     const char *member = tn_json_present(group->capabilities_at) ? "rollback_positions" : "capabilities";
     struct tn_finding *f;
     if (!group->rollback_positions.present || group->rollback_positions.value < width) {
-        f = tn_std_say_member(c, place, member, "the group \"%.*s\" cannot be rolled back as far as proposals reach", TN_FMT_ARG(group->name));
-        if (group->rollback_positions.present) tn_found(f, "%llu positions", (unsigned long long)group->rollback_positions.value);
+        f = tn_std_say_member(c, place, member, "the group \"%.*s\" cannot be rolled back as far as proposals reach",
+                              TN_FMT_ARG(group->name));
+        if (group->rollback_positions.present) tn_found(f, "%llu positions",
+                                                        (unsigned long long)group->rollback_positions.value);
         else tn_found(f, "no rollback_positions");
         tn_expected(f, "%llu or more, the maximum proposal width", (unsigned long long)width);
     } else if (group->update == TN_STD_REPLACE && !group->snapshot) {
@@ -152,7 +158,8 @@ static void check_forgotten(struct tn_std_check *c, const bool *runs)
         for (size_t k = 0; k < spec->rollback_state.count; k++)
             named = named || tn_str_eq(spec->rollback_state.items[k].name, cell->name);
         if (!advanced || named) continue;
-        struct tn_finding *f = tn_std_say_member(c, spec->at, "rollback_state", "the state cell \"%.*s\" advances with every proposal and is not rolled back",
+        struct tn_finding *f = tn_std_say_member(c, spec->at, "rollback_state",
+                                                 "the state cell \"%.*s\" advances with every proposal and is not rolled back",
                                                  TN_FMT_ARG(cell->name));
         tn_expected(f, "its name in rollback_state");
     }
@@ -160,7 +167,8 @@ static void check_forgotten(struct tn_std_check *c, const bool *runs)
 
 /* ---- ports of proposer and target ------------------------------------------------------------------------------- */
 
-static void want_port(struct tn_std_check *c, const struct tn_std_component *component, bool output, const struct tn_std_ref *ref)
+static void want_port(struct tn_std_check *c, const struct tn_std_component *component, bool output,
+                      const struct tn_std_ref *ref)
 {
     if (!component || !tn_json_present(ref->at)) return;
     if (tn_std_may_have_port(component, output, ref->name)) return;
@@ -189,7 +197,8 @@ static void check_carry(struct tn_std_check *c, const struct tn_std_component *t
         tn_expected(f, "the target's output that seeds the carry");
     }
     if (!tn_json_present(s->table_at)) {
-        f = tn_std_say_member(c, s->execution_at, "token_embedding", "nothing says where the embedding of the last token comes from");
+        f = tn_std_say_member(c, s->execution_at, "token_embedding",
+                              "nothing says where the embedding of the last token comes from");
         tn_expected(f, "the target's embedding table");
     }
     bool bound = false;
@@ -213,7 +222,8 @@ static void check_carry(struct tn_std_check *c, const struct tn_std_component *t
     }
 }
 
-static void check_recurrent(struct tn_std_check *c, const struct tn_std_component *proposer, const struct tn_std_recurrent *r)
+static void check_recurrent(struct tn_std_check *c, const struct tn_std_component *proposer,
+                            const struct tn_std_recurrent *r)
 {
     const struct tn_std_speculative *s = &c->doc->speculative;
     const struct tn_std_cell *cell = tn_std_want_cell(c, &r->state);
@@ -223,11 +233,13 @@ static void check_recurrent(struct tn_std_check *c, const struct tn_std_componen
     for (size_t i = 0; i < s->rollback_state.count; i++)
         named = named || tn_str_eq(s->rollback_state.items[i].name, r->state.name);
     if (!cell || named || tn_json_present(cell->group.at)) return; /* cells of groups are told with their region */
-    struct tn_finding *f = tn_std_say(c, r->state.at, "the proposer carries this cell along a chain that may be rejected");
+    struct tn_finding *f = tn_std_say(c, r->state.at,
+                                      "the proposer carries this cell along a chain that may be rejected");
     tn_expected(f, "its name in rollback_state");
 }
 
-static void check_chain(struct tn_std_check *c, const struct tn_std_component *proposer, const struct tn_std_component *target)
+static void check_chain(struct tn_std_check *c, const struct tn_std_component *proposer,
+                        const struct tn_std_component *target)
 {
     const struct tn_std_speculative *s = &c->doc->speculative;
     if (!s->chained) return;
@@ -237,14 +249,16 @@ static void check_chain(struct tn_std_check *c, const struct tn_std_component *p
     check_carry(c, target);
     for (size_t i = 0; i < s->recurrent_count; i++) check_recurrent(c, proposer, &s->recurrent[i]);
     if (s->recurrent_count > 0 || tn_json_present(s->folded_carry_output.at)) return;
-    struct tn_finding *f = tn_std_say_member(c, s->execution_at, "recurrent", "a chain whose steps hand nothing on is no chain");
+    struct tn_finding *f = tn_std_say_member(c, s->execution_at, "recurrent",
+                                             "a chain whose steps hand nothing on is no chain");
     tn_expected(f, "a recurrent value or a folded carry");
 }
 
 static void check_vocabulary(struct tn_std_check *c)
 {
     const struct tn_std_speculative *s = &c->doc->speculative;
-    const struct tn_std_count *all = c->doc->model.vocab_size.present ? &c->doc->model.vocab_size : &c->doc->tokenizer.vocab_size;
+    const struct tn_std_count *all = c->doc->model.vocab_size.present ? &c->doc->model.vocab_size
+        : &c->doc->tokenizer.vocab_size;
     if (s->vocabulary != TN_STD_SUBSET || !s->proposer_vocab_size.present || !all->present) return;
     if (s->proposer_vocab_size.value <= all->value) return;
     struct tn_finding *f = tn_std_say(c, s->proposer_vocab_size.at, "a subset is larger than the vocabulary");
@@ -267,7 +281,8 @@ void tn_std_check_speculative(struct tn_std_check *c)
     if (!tn_json_present(s->at)) return;
     check_vocabulary(c);
     if (!tn_json_present(c->flow->at)) {
-        struct tn_finding *f = tn_std_say(c, s->at, "proposer and target are components of a workflow, and there is none");
+        struct tn_finding *f = tn_std_say(c, s->at,
+                                          "proposer and target are components of a workflow, and there is none");
         tn_expected(f, "pipeline.workflow");
         return;
     }

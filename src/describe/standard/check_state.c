@@ -50,20 +50,25 @@ static void check_membership(struct tn_std_check *c, const struct tn_std_cell *c
         f = tn_std_say(c, cell->recurrence_at, "state that each step replaces as a whole does not grow");
         tn_expected(f, "invariant or bounded");
     }
-    if ((group->kind == TN_STD_CROSS_ATTENTION || group->kind == TN_STD_ENCODER) && cell->recurrence == TN_STD_GROWING) {
-        f = tn_std_say(c, cell->recurrence_at, "state that follows from an encoder's result does not grow with the decoder");
+    if ((group->kind == TN_STD_CROSS_ATTENTION || group->kind == TN_STD_ENCODER) &&
+        cell->recurrence == TN_STD_GROWING) {
+        f = tn_std_say(c, cell->recurrence_at,
+                       "state that follows from an encoder's result does not grow with the decoder");
         tn_expected(f, "invariant or bounded");
     }
     enum tn_std_layout_kind layout = cell->contract.layout.kind;
     if (tn_json_present(cell->contract.at) && (layout == TN_STD_SHARED || layout == TN_STD_TOKEN_PACKED)) {
-        f = tn_std_say_member(c, cell->contract.at, "batch_layout", "nothing says which axis of this state moves with its request");
+        f = tn_std_say_member(c, cell->contract.at, "batch_layout",
+                              "nothing says which axis of this state moves with its request");
         tn_found(f, "%s", tn_std_layout_name(layout));
         tn_expected(f, "request_aligned or runtime_sequence_state");
     }
-    if (cell->recurrence != TN_STD_INVARIANT && cell->axis.present && group->sequence_axis.present && cell->axis.value != group->sequence_axis.value) {
+    if (cell->recurrence != TN_STD_INVARIANT && cell->axis.present && group->sequence_axis.present &&
+        cell->axis.value != group->sequence_axis.value) {
         f = tn_std_say(c, cell->axis.at, "the cell changes along another axis than its group's sequence");
         tn_found(f, "%llu", (unsigned long long)cell->axis.value);
-        tn_expected(f, "%llu, the sequence_axis of \"%.*s\"", (unsigned long long)group->sequence_axis.value, TN_FMT_ARG(group->name));
+        tn_expected(f, "%llu, the sequence_axis of \"%.*s\"", (unsigned long long)group->sequence_axis.value,
+                    TN_FMT_ARG(group->name));
         return;
     }
     if (!group->sequence_axis.present || !cell->contract.rank.present) return;
@@ -92,7 +97,8 @@ static void check_recurrence(struct tn_std_check *c, const struct tn_std_cell *c
     if (cell->recurrence == TN_STD_GROWING) check_size(c, &cell->increment, "the increment of a recurrence");
     const struct tn_std_group *group = tn_std_group(c, cell->group.name);
     if (!cell->axis.present || !cell->contract.rank.present) return;
-    if (group && group->sequence_axis.present && group->sequence_axis.value != cell->axis.value) return; /* told already */
+    if (group && group->sequence_axis.present &&
+        group->sequence_axis.value != cell->axis.value) return; /* told already */
     struct tn_finding *f;
     if (cell->axis.value >= cell->contract.rank.value) {
         f = tn_std_say(c, cell->axis.at, "the cell has no axis of this number");
@@ -111,7 +117,8 @@ static void check_initializer(struct tn_std_check *c, const struct tn_std_cell *
 {
     const struct tn_std_value *from = tn_std_want_value(c, &cell->initializer);
     struct tn_std_type wanted = tn_std_type_of(&cell->contract);
-    uint64_t free_axis = cell->recurrence == TN_STD_INVARIANT || !cell->axis.present ? TN_STD_NO_AXIS : cell->axis.value;
+    uint64_t free_axis = cell->recurrence == TN_STD_INVARIANT || !cell->axis.present ? TN_STD_NO_AXIS
+        : cell->axis.value;
     char text[TN_STD_TYPE_TEXT];
     if (!from || from->origin == TN_STD_FROM_CELL) return;
     const char *clash = tn_std_type_clash(&from->type, &wanted, NULL, free_axis);

@@ -3,8 +3,9 @@
  * is what the reader declares, every case of a branch delivers what the branch merges, every loop can begin and end.
  *
  * Where values can be seen. A loop's body and a branch's case close over what they produce; a loop's setup does not,
- * because it always runs. A state cell can be read in a loop that carries it and after that loop; a constant is carried as
- * its own next value. An optional input without a default can be read only where a branch on its presence has shown that it is there.
+ * because it always runs. A state cell can be read in a loop that carries it and after that loop; a constant is carried
+ * as its own next value. An optional input without a default can be read only where a branch on its presence has shown
+ * that it is there.
  */
 #include "describe/standard/check_internal.h"
 
@@ -68,7 +69,8 @@ static struct tn_std_ref as_ref(const struct tn_std_binding *b)
 /* ---- agreement -------------------------------------------------------------------------------------------------- */
 
 static bool agree(struct tn_std_check *c, struct tn_json at, const struct tn_std_type *value,
-                  const struct tn_std_type *wanted, struct tn_std_symbols *symbols, uint64_t free_axis, const char *what)
+                  const struct tn_std_type *wanted, struct tn_std_symbols *symbols, uint64_t free_axis,
+                      const char *what)
 {
     const char *clash = tn_std_type_clash(value, wanted, symbols, free_axis);
     char text[TN_STD_TYPE_TEXT];
@@ -79,7 +81,8 @@ static bool agree(struct tn_std_check *c, struct tn_json at, const struct tn_std
     return false;
 }
 
-static void want_bool(struct tn_std_check *c, const struct tn_std_ref *ref, const struct tn_std_type *type, const char *what)
+static void want_bool(struct tn_std_check *c, const struct tn_std_ref *ref, const struct tn_std_type *type,
+                      const char *what)
 {
     char text[TN_STD_TYPE_TEXT];
     if (!type->known || (type->dtype == TN_STD_BOOL && (!type->has_rank || type->rank <= 1))) return;
@@ -90,7 +93,8 @@ static void want_bool(struct tn_std_check *c, const struct tn_std_ref *ref, cons
 
 /* ---- invocations ------------------------------------------------------------------------------------------------ */
 
-static void check_presence(struct tn_std_check *c, const struct tn_std_ref *ref, const struct tn_std_value *v, bool optional)
+static void check_presence(struct tn_std_check *c, const struct tn_std_ref *ref, const struct tn_std_value *v,
+                           bool optional)
 {
     if (v->origin != TN_STD_FROM_INPUT || optional) return;
     const struct tn_std_input *in = &c->flow->inputs[v->index];
@@ -100,7 +104,8 @@ static void check_presence(struct tn_std_check *c, const struct tn_std_ref *ref,
     tn_expected(f, "a branch on its presence around this step, or a default");
 }
 
-static void check_input(struct tn_std_check *c, const struct tn_std_component *component, const struct tn_std_binding *b,
+static void check_input(struct tn_std_check *c, const struct tn_std_component *component,
+                        const struct tn_std_binding *b,
                         struct tn_std_symbols *symbols)
 {
     struct tn_std_ref ref = as_ref(b);
@@ -169,7 +174,8 @@ static void check_unbound(struct tn_std_check *c, const struct tn_std_step *s, c
     for (size_t i = 0; i < component->inputs.count; i++) {
         const struct tn_std_port *port = &component->inputs.items[i];
         if (port->contract.optional || binds(&s->inputs, port->name)) continue;
-        struct tn_finding *f = tn_std_say_member(c, s->at, "inputs", "no value is bound to the input port \"%.*s\" of \"%.*s\"",
+        struct tn_finding *f = tn_std_say_member(c, s->at, "inputs",
+                                                 "no value is bound to the input port \"%.*s\" of \"%.*s\"",
                                                  TN_FMT_ARG(port->name), TN_FMT_ARG(component->name));
         tn_expected(f, "a value for every declared port that is not optional");
     }
@@ -212,8 +218,9 @@ static void check_valid_length(struct tn_std_check *c, const struct tn_std_ref *
 
 static void say_private(struct tn_std_check *c, const struct tn_std_step *s)
 {
-    struct tn_finding *f = tn_std_say(c, s->value.at, "\"%.*s\" is state that the runtime owns; it is private and cannot "
-                                                      "be published", TN_FMT_ARG(s->value.name));
+    struct tn_finding *f = tn_std_say(c, s->value.at,
+                                      "\"%.*s\" is state that the runtime owns; it is private and cannot "
+                                      "be published", TN_FMT_ARG(s->value.name));
     tn_expected(f, "a state group with a checkpoint adapter, the only portable road for such state");
 }
 
@@ -364,7 +371,8 @@ static void merge_type(struct tn_std_check *c, const struct tn_std_ref *ref, con
 }
 
 /* Reads the case's contribution to each merged value while its own values can be seen. */
-static void merge_case(struct tn_std_check *c, const struct tn_std_step *s, struct tn_str name, bool is_default, bool first)
+static void merge_case(struct tn_std_check *c, const struct tn_std_step *s, struct tn_str name, bool is_default,
+                       bool first)
 {
     for (size_t i = 0; i < s->merged_count; i++) {
         const struct tn_std_phi *phi = &s->merged[i];
@@ -374,8 +382,12 @@ static void merge_case(struct tn_std_check *c, const struct tn_std_step *s, stru
             if (tn_str_eq(phi->cases.items[k].key, name)) ref = as_ref(&phi->cases.items[k]);
         if (!tn_json_present(ref.at)) {
             struct tn_finding *f = is_default
-                ? tn_std_say_member(c, phi->at, "default", "the merged value \"%.*s\" has no value for the default case", TN_FMT_ARG(phi->name))
-                : tn_std_say_member(c, phi->at, "cases", "the merged value \"%.*s\" has no value for the case \"%.*s\"", TN_FMT_ARG(phi->name), TN_FMT_ARG(name));
+                ? tn_std_say_member(c, phi->at, "default",
+                                    "the merged value \"%.*s\" has no value for the default case",
+                                    TN_FMT_ARG(phi->name))
+                : tn_std_say_member(c, phi->at, "cases",
+                                    "the merged value \"%.*s\" has no value for the case \"%.*s\"",
+                                    TN_FMT_ARG(phi->name), TN_FMT_ARG(name));
             tn_expected(f, "a value from every case of the branch");
             if (merged) merged->type.known = false;
             continue;
@@ -400,7 +412,8 @@ static void check_merged_cases(struct tn_std_check *c, const struct tn_std_step 
         const struct tn_std_phi *phi = &s->merged[i];
         for (size_t k = 0; k < phi->cases.count; k++) {
             if (has_case(s, phi->cases.items[k].key)) continue;
-            struct tn_finding *f = tn_std_say(c, phi->cases.items[k].at, "the branch has no case \"%.*s\"", TN_FMT_ARG(phi->cases.items[k].key));
+            struct tn_finding *f = tn_std_say(c, phi->cases.items[k].at, "the branch has no case \"%.*s\"",
+                                              TN_FMT_ARG(phi->cases.items[k].key));
             tn_expected(f, "the names of the branch's cases");
         }
         if (!tn_json_present(phi->otherwise.at) || s->otherwise) continue;
@@ -415,7 +428,8 @@ static void check_predicate(struct tn_std_check *c, const struct tn_std_step *s,
     char text[TN_STD_TYPE_TEXT];
     if (!v || !v->type.known) return;
     bool truth = v->type.dtype == TN_STD_BOOL;
-    if ((!truth && !tn_std_type_is_integer(&v->type) && v->type.dtype != TN_STD_STRING) || !tn_std_type_is_scalar(&v->type)) {
+    if ((!truth && !tn_std_type_is_integer(&v->type) && v->type.dtype != TN_STD_STRING) ||
+        !tn_std_type_is_scalar(&v->type)) {
         struct tn_finding *f = tn_std_say(c, s->predicate.at, "a branch cannot be decided by this value");
         tn_found(f, "%s", tn_std_type_text(&v->type, text));
         tn_expected(f, "one bool, whole number or string");
@@ -429,7 +443,8 @@ static void check_predicate(struct tn_std_check *c, const struct tn_std_step *s,
     }
     if (s->merged_count == 0 || s->otherwise) return;
     if (truth && has_case(s, TN_STR("true")) && has_case(s, TN_STR("false"))) return;
-    struct tn_finding *f = tn_std_say(c, s->cases.at, "the branch merges values, and may select a case that is not there");
+    struct tn_finding *f = tn_std_say(c, s->cases.at,
+                                      "the branch merges values, and may select a case that is not there");
     tn_expected(f, truth ? "cases \"true\" and \"false\", or a default" : "a default case");
 }
 

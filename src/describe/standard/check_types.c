@@ -58,7 +58,8 @@ const char *tn_std_type_text(const struct tn_std_type *type, char *text)
         const struct tn_std_dim *d = &type->dims[i];
         if (i > 0) at = put(text, at, ", ", 2);
         snprintf(number, sizeof(number), "%" PRId64, d->extent);
-        at = d->fixed ? put(text, at, number, strlen(number)) : put(text, at, d->symbol.s ? d->symbol.s : "?", d->symbol.s ? d->symbol.n : 1);
+        at = d->fixed ? put(text, at, number, strlen(number)) : put(text, at, d->symbol.s ? d->symbol.s : "?",
+                                                                    d->symbol.s ? d->symbol.n : 1);
     }
     put(text, at, "]", 1);
     return text;
@@ -123,7 +124,8 @@ static const char *layout_clash(const struct tn_std_layout *value, const struct 
 {
     if (!value || !port) return NULL;
     if (has_rows(value) && has_rows(port) && value->axis != port->axis) return "the request axes differ";
-    if ((value->kind == TN_STD_TOKEN_PACKED && has_rows(port)) || (has_rows(value) && port->kind == TN_STD_TOKEN_PACKED))
+    if ((value->kind == TN_STD_TOKEN_PACKED && has_rows(port)) ||
+        (has_rows(value) && port->kind == TN_STD_TOKEN_PACKED))
         return "one is packed and the other has a row per request";
     if (value->kind == TN_STD_TOKEN_PACKED && port->kind == TN_STD_TOKEN_PACKED && value->axis != port->axis)
         return "the packed axes differ";

@@ -24,7 +24,8 @@ static size_t count_steps(const struct tn_std_steps *steps)
 
 /* ---- collecting ------------------------------------------------------------------------------------------------- */
 
-static struct tn_std_value *add(struct tn_std_check *c, struct tn_str name, struct tn_json at, enum tn_std_origin origin)
+static struct tn_std_value *add(struct tn_std_check *c, struct tn_str name, struct tn_json at,
+                                enum tn_std_origin origin)
 {
     uint32_t taken = tn_std_names_put(&c->value_names, name, (uint32_t)c->value_count);
     if (taken == TN_STD_NO_NAME) {
