@@ -73,6 +73,8 @@ struct tn_onnx_port {
     uint32_t rank;
     struct tn_onnx_dim *dims;
     bool initialised; /* an initialiser of the same name gives the default: a caller need not feed it */
+    /* Rows of the table (an initialiser of rank 2) that an input indexes by Gather; 0: none, or tables that differ. */
+    uint64_t table_rows;
     uint64_t at;      /* offset of the declaration */
 };
 

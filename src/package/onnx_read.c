@@ -161,5 +161,6 @@ void tn_onnx_reader_free(struct tn_onnx_reader *r)
     if (!r) return;
     tn_onnx_view_free(r->view);
     tn_free(r->ctx->alloc, r->waiting);
+    tn_free(r->ctx->alloc, r->gathers);
     tn_free(r->ctx->alloc, r);
 }

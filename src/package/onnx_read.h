@@ -18,6 +18,11 @@ struct tn_onnx_waiting {
     bool in_function;
 };
 
+/* Names of what a Gather reads: a table, and what may be an input of the graph. */
+struct tn_onnx_gather {
+    struct tn_str table, index;
+};
+
 struct tn_onnx_reader {
     const struct tn_context *ctx;
     struct tn_onnx_view *view;
@@ -31,7 +36,10 @@ struct tn_onnx_reader {
     uint64_t initializers, nodes, inputs, outputs; /* counted where light keeps nothing */
     struct tn_onnx_waiting *waiting;
     size_t waiting_count;
+    struct tn_onnx_gather *gathers; /* of the main graph */
+    size_t gather_count, gather_cap;
     char domain[512], type[512]; /* of the node at hand */
+    bool other_axis;             /* some whole number among its attributes is not 0: for Gather, the axis */
 };
 
 /* A message on the way: what is left of it and which single fields stood already. */

@@ -303,7 +303,8 @@ static bool escape(struct parser *p)
 static bool string(struct parser *p, const struct tn_onnx_field *field)
 {
     skip_space(p);
-    if (p->at == p->end || (*p->at != '"' && *p->at != '\'')) return malformed(p, p->at, "%s takes a string", field->name);
+    if (p->at == p->end || (*p->at != '"' && *p->at != '\''))
+        return malformed(p, p->at, "%s takes a string", field->name);
     put_key(p, field, TN_WIRE_BYTES);
     size_t at = leave_length(p), from = p->out->len;
     do {

@@ -146,6 +146,8 @@ static void read_sparse(struct tn_onnx_reader *r, struct tn_wire_range range, st
     out->message = range;
 }
 
+enum { ATTRIBUTE_INT = 3 };
+
 static void read_attribute(struct tn_onnx_reader *r, struct tn_wire_range range, struct tn_str owner,
                            const struct tn_onnx_waiting *graph)
 {
@@ -154,6 +156,7 @@ static void read_attribute(struct tn_onnx_reader *r, struct tn_wire_range range,
     struct tn_onnx_tensor tensor;
     struct tn_wire_field f;
     while ((field = tn_onnx_next(r, &m, &f))) {
+        if (f.number == ATTRIBUTE_INT) r->other_axis = r->other_axis || f.value != 0;
         if (field->kind != TN_ONNX_NESTED) continue;
         if (field->sub == TN_ONNX_TENSOR) tn_onnx_read_tensor(r, f.bytes, owner, &tensor);
         if (field->sub == TN_ONNX_SPARSE_TENSOR) read_sparse(r, f.bytes, owner, &tensor);
@@ -174,10 +177,27 @@ static void node_text(struct tn_onnx_reader *r, const struct tn_wire_field *f, c
         tn_onnx_malformed(r, f->at, "an operator's name or domain that is no text");
 }
 
-enum { NODE_OUTPUT = 2, NODE_NAME = 3, NODE_TYPE = 4, NODE_ATTRIBUTE = 5, NODE_DOMAIN = 7 };
+enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_TYPE = 4, NODE_ATTRIBUTE = 5, NODE_DOMAIN = 7 };
 
-static void keep_node(struct tn_onnx_reader *r, const struct tn_wire_field *node, struct tn_wire_range name,
-                      struct tn_wire_range output, const struct tn_onnx_waiting *graph)
+/* The strings of a node as ranges: most of them are never needed. */
+struct node_strings {
+    struct tn_wire_range name, output, inputs[2];
+    uint32_t outputs, inputs_count;
+};
+
+static void keep_gather(struct tn_onnx_reader *r, const struct node_strings *s, uint64_t at)
+{
+    bool standard = tn_str_is(tn_onnx_domain(tn_str_of(r->domain)), "ai.onnx");
+    if (s->inputs_count != 2 || r->other_axis || !standard || strcmp(r->type, "Gather") != 0) return;
+    void *items = tn_onnx_room(r, r->gathers, &r->gather_cap, r->gather_count, sizeof(*r->gathers), at);
+    if (!items) return;
+    r->gathers = items;
+    r->gathers[r->gather_count++] =
+        (struct tn_onnx_gather){tn_onnx_string(r, s->inputs[0]), tn_onnx_string(r, s->inputs[1])};
+}
+
+static void keep_node(struct tn_onnx_reader *r, const struct tn_wire_field *node, const struct node_strings *strings,
+                      const struct tn_onnx_waiting *graph)
 {
     struct tn_onnx_view *v = r->view;
     if (r->light) return;
@@ -196,29 +216,28 @@ static void keep_node(struct tn_onnx_reader *r, const struct tn_wire_field *node
     void *items = tn_onnx_room(r, v->nodes, &r->node_cap, v->node_count, sizeof(*v->nodes), node->at);
     if (!items) return;
     v->nodes = items;
-    v->nodes[v->node_count++] =
-        (struct tn_onnx_node){tn_onnx_string(r, name), tn_onnx_string(r, output), op, node->bytes};
+    v->nodes[v->node_count++] = (struct tn_onnx_node){tn_onnx_string(r, strings->name),
+                                                      tn_onnx_string(r, strings->output), op, node->bytes};
+    keep_gather(r, strings, node->at);
 }
 
 static void read_node(struct tn_onnx_reader *r, const struct tn_wire_field *node, const struct tn_onnx_waiting *graph)
 {
     struct tn_onnx_at m = {.kind = TN_ONNX_NODE, .range = node->bytes};
-    struct tn_wire_range name = {0, 0}, output = {0, 0};
-    bool has_output = false;
+    struct node_strings s = {.outputs = 0};
     struct tn_wire_field f;
     r->domain[0] = r->type[0] = 0;
+    r->other_axis = false;
     while (tn_onnx_next(r, &m, &f)) {
-        if (f.number == NODE_NAME) name = f.bytes;
-        if (f.number == NODE_OUTPUT && !has_output) {
-            output = f.bytes;
-            has_output = true;
-        }
+        if (f.number == NODE_NAME) s.name = f.bytes;
+        if (f.number == NODE_OUTPUT && s.outputs++ == 0) s.output = f.bytes;
+        if (f.number == NODE_INPUT && s.inputs_count++ < 2) s.inputs[s.inputs_count - 1] = f.bytes;
         if (f.number == NODE_TYPE) node_text(r, &f, r->type, sizeof(r->type));
         if (f.number == NODE_DOMAIN) node_text(r, &f, r->domain, sizeof(r->domain));
         if (f.number == NODE_ATTRIBUTE) read_attribute(r, f.bytes, TN_STR(""), graph);
     }
     r->nodes += graph->depth == 0 && !graph->in_function;
-    keep_node(r, node, name, output, graph);
+    keep_node(r, node, &s, graph);
 }
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------ */
@@ -406,6 +425,23 @@ static uint32_t *sorted(struct tn_onnx_reader *r, uint32_t count, tn_order_fn *o
     return indices;
 }
 
+/* A Gather over the first axis takes rows, as the look-up of embeddings does. */
+static void mark_tables(struct tn_onnx_reader *r)
+{
+    struct tn_onnx_view *v = r->view;
+    for (size_t i = 0; i < r->gather_count; i++) {
+        const struct tn_onnx_port *found = tn_onnx_input(v, r->gathers[i].index);
+        const struct tn_onnx_tensor *table = found ? tn_onnx_initializer(v, r->gathers[i].table) : NULL;
+        if (!table || table->rank != 2 || table->dims[0] < 1) continue;
+        struct tn_onnx_port *port = &v->inputs[found - v->inputs];
+        uint64_t rows = (uint64_t)table->dims[0];
+        port->table_rows = port->table_rows == 0 || port->table_rows == rows ? rows : UINT64_MAX;
+    }
+    for (uint32_t i = 0; i < v->input_count; i++) {
+        if (v->inputs[i].table_rows == UINT64_MAX) v->inputs[i].table_rows = 0;
+    }
+}
+
 static void finish(struct tn_onnx_reader *r)
 {
     struct tn_onnx_view *v = r->view;
@@ -415,6 +451,7 @@ static void finish(struct tn_onnx_reader *r)
     v->initializer_order = sorted(r, v->initializer_count, by_name_of_tensor, v->initializers);
     for (uint32_t i = 0; !r->failed && i < v->input_count; i++)
         v->inputs[i].initialised = tn_onnx_initializer(v, v->inputs[i].name) != NULL;
+    if (!r->failed) mark_tables(r);
 }
 
 enum tn_status tn_onnx_read_model(struct tn_onnx_reader *r, const struct tn_source *source, bool *top)

@@ -188,7 +188,8 @@ static void compare(const char *name, const struct tn_onnx_view *view, struct tn
     REQUIRE(tn_json_parse_copy(&doc, &alloc, &ctx.limits, TN_STR("view"), tn_buf_str(&out), err) == TN_OK);
     struct tn_json ours = tn_json_root(&doc), theirs = tn_json_first(golden);
     CHECK_INT(tn_json_count(ours), tn_json_count(golden));
-    for (struct tn_json v = tn_json_first(ours); tn_json_present(v); v = tn_json_next(v), theirs = tn_json_next(theirs)) {
+    for (struct tn_json v = tn_json_first(ours); tn_json_present(v);
+         v = tn_json_next(v), theirs = tn_json_next(theirs)) {
         bool equal = tn_str_eq(tn_json_key(v), tn_json_key(theirs)) &&
                      (tn_str_is(tn_json_key(v), "external") ? same_bag(v, theirs) : same(v, theirs));
         if (equal) continue;
@@ -669,7 +670,8 @@ TEST(text_form)
     struct tn_onnx_view *view = view_text(
         "# a comment\n"
         "ir_version: 0x9; model_version: -3, producer_name: 'a' \"b\\x41\\101\\u00e9\\n\"\n"
-        "graph: < name: \"g\" node: [ { op_type: \"A\" attribute { type: INTS ints: [1, -1, 010] } }, { op_type: 'B' }]\n"
+        "graph: < name: \"g\" node: [ { op_type: \"A\" attribute { type: INTS ints: [1, -1, 010] } }, { op_type: 'B' "
+        "}]\n"
         " initializer { name: 'w' dims: [2, 3] data_type: 1 float_data: [1.5, -.5e1, 1e-05, inf, -nan, 2f] }\n"
         " node { op_type: 'A' attribute { type: 3 s: '' f: 1. } } node: [] >\n"
         "opset_import { domain: '' version: 17 }");
@@ -769,7 +771,8 @@ static void expect_finding(struct tn_findings *list, enum tn_status code, const 
     test_fail(__FILE__, line, "no finding %s at %s", tn_status_name(code), element);
     print_findings(list);
 }
-#define FINDS(list, code, element, found, expected) expect_finding(&(list), (code), (element), (found), (expected), __LINE__)
+#define FINDS(list, code, element, found, expected)                                                                    \
+    expect_finding(&(list), (code), (element), (found), (expected), __LINE__)
 
 static void done(struct tn_findings *list, size_t count)
 {
@@ -785,7 +788,8 @@ TEST(versions)
     done(&f, 0);
     f = check_text("ir_version: 15 graph {} opset_import { version: 29 }");
     FINDS(f, TN_VERSION_UNQUALIFIED, "/ir_version", "15", "3 to 14");
-    FINDS(f, TN_VERSION_UNQUALIFIED, "/opset_import/0", "domain ai.onnx, version 29", "domain ai.onnx, version 1 to 28");
+    FINDS(f, TN_VERSION_UNQUALIFIED, "/opset_import/0", "domain ai.onnx, version 29",
+          "domain ai.onnx, version 1 to 28");
     done(&f, 2);
     f = check_text("ir_version: 0 graph {} opset_import { domain: 'ai.onnx.ml' version: 0 }");
     FINDS(f, TN_ARTIFACT_MALFORMED, "/ir_version", "0", "3 to 14");
@@ -795,10 +799,12 @@ TEST(versions)
     FINDS(f, TN_ARTIFACT_MALFORMED, "/ir_version", "", "3 to 14");
     FINDS(f, TN_ARTIFACT_MALFORMED, "/opset_import", "", "domain ai.onnx, version 1 to 28");
     done(&f, 2);
-    f = check_text("ir_version: 9 graph {} opset_import { version: 11 } opset_import { domain: 'ai.onnx' version: 13 }");
+    f = check_text(
+        "ir_version: 9 graph {} opset_import { version: 11 } opset_import { domain: 'ai.onnx' version: 13 }");
     FINDS(f, TN_ARTIFACT_MALFORMED, "/opset_import/1", "domain ai.onnx, versions 11 and 13", "one version");
     done(&f, 1);
-    f = check_text("ir_version: 9 graph { node { op_type: 'Foo' domain: 'com.example' } } opset_import { version: 17 }");
+    f = check_text(
+        "ir_version: 9 graph { node { op_type: 'Foo' domain: 'com.example' } } opset_import { version: 17 }");
     FINDS(f, TN_ARTIFACT_MALFORMED, "/opset_import", "operator Foo of domain com.example", "com.example");
     done(&f, 1);
     f = check_text("ir_version: 9 graph {} opset_import { domain: 'com.example' version: 400 }"
@@ -809,9 +815,10 @@ TEST(versions)
 
 TEST(names_and_sizes)
 {
-    struct tn_findings f = check_text("ir_version: 9 opset_import { version: 17 } graph { input { name: 'a' } input { name: 'a' }"
-                                      "output { name: 'b' type { tensor_type { elem_type: 99 } } } output {}"
-                                      "initializer { name: 'w' } initializer { name: 'w' } }");
+    struct tn_findings f =
+        check_text("ir_version: 9 opset_import { version: 17 } graph { input { name: 'a' } input { name: 'a' }"
+                   "output { name: 'b' type { tensor_type { elem_type: 99 } } } output {}"
+                   "initializer { name: 'w' } initializer { name: 'w' } }");
     FINDS(f, TN_ARTIFACT_MALFORMED, "/graph/input/1", "\"a\"", "once");
     FINDS(f, TN_VERSION_UNQUALIFIED, "/graph/output/0", "type 99 of \"b\"", "14");
     FINDS(f, TN_ARTIFACT_MALFORMED, "/graph/output/1", "", "");
@@ -842,20 +849,28 @@ TEST(names_and_sizes)
 
 static const char external_text[] =
     "ir_version: 9 opset_import { version: 17 } graph {"
-    "initializer { name: 'good' dims: 4 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: 'w.bin' }"
+    "initializer { name: 'good' dims: 4 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: "
+    "'w.bin' }"
     " external_data { key: 'offset' value: '16' } external_data { key: 'length' value: '16' } }"
-    "initializer { name: 'beyond' dims: 4 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: 'w.bin' }"
+    "initializer { name: 'beyond' dims: 4 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: "
+    "'w.bin' }"
     " external_data { key: 'offset' value: '17' } }"
     "initializer { name: 'negative' dims: 4 data_type: 1 data_location: EXTERNAL"
     " external_data { key: 'location' value: 'w.bin' } external_data { key: 'offset' value: '-4' } }"
     "initializer { name: 'short' dims: 4 data_type: 1 data_location: EXTERNAL"
     " external_data { key: 'location' value: 'w.bin' } external_data { key: 'length' value: '12' } }"
-    "initializer { name: 'gone1' dims: 4 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: 'no.bin' } }"
-    "initializer { name: 'gone2' dims: 2 data_type: 7 data_location: EXTERNAL external_data { key: 'location' value: 'no.bin' } }"
-    "initializer { name: 'also' dims: 1 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: 'sub/no.bin' } }"
-    "initializer { name: 'up' dims: 1 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: '../w.bin' } }"
-    "initializer { name: 'root' dims: 1 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: '/etc/passwd' } }"
-    "initializer { name: 'nul' dims: 1 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: 'w.bin\\000x' } }"
+    "initializer { name: 'gone1' dims: 4 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: "
+    "'no.bin' } }"
+    "initializer { name: 'gone2' dims: 2 data_type: 7 data_location: EXTERNAL external_data { key: 'location' value: "
+    "'no.bin' } }"
+    "initializer { name: 'also' dims: 1 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: "
+    "'sub/no.bin' } }"
+    "initializer { name: 'up' dims: 1 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: "
+    "'../w.bin' } }"
+    "initializer { name: 'root' dims: 1 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: "
+    "'/etc/passwd' } }"
+    "initializer { name: 'nul' dims: 1 data_type: 1 data_location: EXTERNAL external_data { key: 'location' value: "
+    "'w.bin\\000x' } }"
     "initializer { name: 'placeless' dims: 1 data_type: 1 data_location: EXTERNAL }"
     "initializer { name: 'unmarked' dims: 4 data_type: 1 external_data { key: 'location' value: 'w.bin' } }"
     "initializer { name: 'both' dims: 4 data_type: 1 raw_data: 'aaaabbbbccccdddd' data_location: EXTERNAL"

@@ -127,8 +127,8 @@ static void document_case(const char *name, struct standard_change change, size_
     close_all(&p);
 }
 #define REPLACED(name, at, value, count, code, pointer, found, expected)                                               \
-    document_case((name), (struct standard_change){(at), STANDARD_REPLACE, (value)}, (count), (code), (pointer), (found), \
-                  (expected), __LINE__)
+    document_case((name), (struct standard_change){(at), STANDARD_REPLACE, (value)}, (count), (code), (pointer),       \
+                  (found), (expected), __LINE__)
 #define ADDED(name, at, value, count, code, pointer, found, expected)                                                  \
     document_case((name), (struct standard_change){(at), STANDARD_ADD, (value)}, (count), (code), (pointer), (found),  \
                   (expected), __LINE__)
@@ -296,10 +296,12 @@ TEST(ports_of_the_document)
 {
     REPLACED("decoder", IDS "/dtype", "\"int32\"", 1, TN_METADATA_INVALID, IDS,
              "input input_ids of graph model.onnx.textproto is int64 [", "int32 [batch, sequence], as component model");
-    REPLACED("decoder", LOGITS "/dtype", "\"float8_e3m4\"", 1, TN_METADATA_INVALID, LOGITS, "is float32", "float8_e3m4");
+    REPLACED("decoder", LOGITS "/dtype", "\"float8_e3m4\"", 1, TN_METADATA_INVALID, LOGITS, "is float32",
+             "float8_e3m4");
     REPLACED("decoder", IDS "/rank", "3", 1, TN_METADATA_INVALID, IDS, "int64 [", "rank 3");
     REPLACED("decoder", LOGITS "/shape/2", "127", 1, TN_METADATA_INVALID, LOGITS, "128]", "127]");
-    REMOVED("decoder", IDS, 1, TN_METADATA_INVALID, MODEL "/ports/inputs", "input input_ids of graph", "a port \"input_ids\"");
+    REMOVED("decoder", IDS, 1, TN_METADATA_INVALID, MODEL "/ports/inputs", "input input_ids of graph",
+            "a port \"input_ids\"");
     ADDED("decoder", MODEL "/ports/inputs/extra", "{\"dtype\": \"int64\", \"rank\": 1}", 1, TN_METADATA_INVALID,
           MODEL "/ports/inputs/extra", "\"extra\"", "input_ids");
     ADDED("decoder", MODEL "/ports/outputs/input_ids", "{\"dtype\": \"int64\", \"rank\": 2}", 1, TN_METADATA_INVALID,
@@ -311,8 +313,9 @@ TEST(ports_of_the_document)
 /* The same faults on the other side. */
 TEST(ports_of_the_graph)
 {
-    EDITED("decoder", "model.onnx.textproto", GRAPH_IDS, "name: \"input_ids\"\n    type {\n      tensor_type {\n        elem_type: 6",
-           1, TN_METADATA_INVALID, IDS, "is int32 [", "int64 [batch, sequence]");
+    EDITED("decoder", "model.onnx.textproto", GRAPH_IDS,
+           "name: \"input_ids\"\n    type {\n      tensor_type {\n        elem_type: 6", 1, TN_METADATA_INVALID, IDS,
+           "is int32 [", "int64 [batch, sequence]");
     EDITED("decoder", "model.onnx.textproto", GRAPH_IDS,
            "name: \"input_ids\"\n type { sequence_type { elem_type { tensor_type { elem_type: 7 } } } }\n type_ { {", 1,
            TN_ARTIFACT_MALFORMED, MODEL_FILE, "no field \"type_\"", "");
@@ -325,14 +328,17 @@ TEST(ports_of_the_graph)
            "graph { input { name: \"extra\" } initializer { name: \"extra\" data_type: 1 dims: 0 raw_data: \"\" } ", 0,
            TN_OK, "", "", "");
     EDITED("decoder", "model.onnx.textproto", "graph {",
-           "graph { input { name: \"extra\" type { optional_type { elem_type { tensor_type { elem_type: 1 } } } } } ", 0,
-           TN_OK, "", "", "");
+           "graph { input { name: \"extra\" type { optional_type { elem_type { tensor_type { elem_type: 1 } } } } } ",
+           0, TN_OK, "", "", "");
 }
 
-static const char tied[] = "ir_version: 9 opset_import { version: 17 } graph {"
-                           " input { name: \"a\" type { tensor_type { elem_type: 1 shape { dim { dim_param: \"N\" } dim { dim_value: 4 } } } } }"
-                           " input { name: \"b\" type { tensor_type { elem_type: 1 shape { dim { dim_param: \"N\" } dim { dim_param: \"M\" } } } } }"
-                           " output { name: \"c\" type { tensor_type { elem_type: 1 shape { dim { dim_param: \"M\" } dim {} } } } } }";
+static const char tied[] =
+    "ir_version: 9 opset_import { version: 17 } graph {"
+    " input { name: \"a\" type { tensor_type { elem_type: 1 shape { dim { dim_param: \"N\" } dim { dim_value: 4 } } } "
+    "} }"
+    " input { name: \"b\" type { tensor_type { elem_type: 1 shape { dim { dim_param: \"N\" } dim { dim_param: \"M\" } "
+    "} } } }"
+    " output { name: \"c\" type { tensor_type { elem_type: 1 shape { dim { dim_param: \"M\" } dim {} } } } } }";
 
 /* One component of three ports of rank 2; the shapes as JSON. */
 static void symbols_case(const char *a, const char *b, const char *c, size_t count, const char *pointer,
@@ -380,7 +386,8 @@ TEST(names_of_ports)
     REPLACED("decoder", MODEL "/ports", "{\"roles\": {\"ids\": \"token_ids\", \"logits\": \"logits\"}}", 1,
              TN_METADATA_INVALID, MODEL "/ports/roles/ids", "\"ids\"", "input_ids");
     REPLACED("decoder", MODEL "/ports", "{}", 0, TN_OK, "", "", "");
-    EDITED("static_cache", "model.onnx.textproto", "name: \"write_indices\"\n    type {\n      tensor_type {\n        elem_type: 7",
+    EDITED("static_cache", "model.onnx.textproto",
+           "name: \"write_indices\"\n    type {\n      tensor_type {\n        elem_type: 7",
            "name: \"write_indices\"\n    type {\n      tensor_type {\n        elem_type: 1", 2, TN_METADATA_INVALID,
            "/pipeline/workflow/serving/state_service/groups/decoder_cache/update/write_indices_ports/model",
            "write_indices of graph model.onnx.textproto is float32", "int64 or int32");
@@ -391,13 +398,15 @@ TEST(invocations_of_undeclared_ports)
     struct package p;
     struct standard_change change = {MODEL "/ports", STANDARD_REPLACE, "{}"};
     copy_package("decoder");
-    edit_file("model.onnx.textproto", "graph {", "graph { input { name: \"extra\" type { tensor_type { elem_type: 1 } } } ");
+    edit_file("model.onnx.textproto", "graph {",
+              "graph { input { name: \"extra\" type { tensor_type { elem_type: 1 } } } ");
     REQUIRE(open_document(&p, "decoder", &change));
     check_package(&p);
     /* both invocations, in the set-up and in the loop */
     expect(&p, 2, TN_METADATA_INVALID, "/pipeline/workflow/steps/0/setup/1",
            "nothing for input extra of graph model.onnx.textproto, float32", "a value", __LINE__);
-    expect(&p, 2, TN_METADATA_INVALID, "/pipeline/workflow/steps/0/steps/10", "nothing for input extra", "a value", __LINE__);
+    expect(&p, 2, TN_METADATA_INVALID, "/pipeline/workflow/steps/0/steps/10", "nothing for input extra", "a value",
+           __LINE__);
     close_all(&p);
     change = (struct standard_change){MODEL "/ports", STANDARD_REPLACE, "{}"};
     copy_package("decoder");
@@ -419,7 +428,8 @@ TEST(targets)
 {
     REPLACED("adapter", TARGET "/initializer", "\"w\"", 1, TN_METADATA_INVALID, TARGET "/initializer", "\"w\"",
              "one of the initializers of graph model.onnx.textproto");
-    REPLACED("adapter", TARGET "/node_name", "\"n\"", 1, TN_METADATA_INVALID, TARGET "/node_name", "\"n\"", "one of the nodes of graph");
+    REPLACED("adapter", TARGET "/node_name", "\"n\"", 1, TN_METADATA_INVALID, TARGET "/node_name", "\"n\"",
+             "one of the nodes of graph");
     REPLACED("adapter", TARGET "/output_name", "\"y\"", 1, TN_METADATA_INVALID, TARGET "/output_name",
              "makes \"projection.output\"", "\"y\"");
     EDITED("adapter", "model.onnx.textproto", "graph {", "graph { input { name: \"lora.projection.a\" } ", 2,
@@ -438,8 +448,8 @@ TEST(target_shapes)
     expect(&p, 6, TN_TENSOR_MISMATCH, TARGET "/initializer", "[2, 2]", "2 input and 3 output features", __LINE__);
     expect(&p, 6, TN_TENSOR_MISMATCH, PEFT "/bindings/0", "base_model.projection.lora_B.weight of "
            "adapters/peft/adapter_model.safetensors is [2, 1]", "[3, 1]", __LINE__);
-    expect(&p, 6, TN_TENSOR_MISMATCH, "/adapters/artifacts/red/bindings/0", "b of projection in adapters/red/adapter.json: 2 numbers",
-           "3 times 1", __LINE__);
+    expect(&p, 6, TN_TENSOR_MISMATCH, "/adapters/artifacts/red/bindings/0",
+           "b of projection in adapters/red/adapter.json: 2 numbers", "3 times 1", __LINE__);
     close_all(&p);
 }
 
@@ -447,13 +457,16 @@ TEST(weights)
 {
     REPLACED("adapter", PEFT "/bindings/0/weight_key", "\"other\"", 6, TN_MISSING_TENSOR, PEFT "/bindings/0/weight_key",
              "0 tensors \"...other.lora_A.weight\"", "one");
-    REPLACED("adapter", PEFT "/bindings/0/weight_key", "\"jection\"", 6, TN_MISSING_TENSOR, PEFT "/bindings/0/weight_key",
-             "0 tensors \"...jection.lora_B.weight\"", "one");
+    REPLACED("adapter", PEFT "/bindings/0/weight_key", "\"jection\"", 6, TN_MISSING_TENSOR,
+             PEFT "/bindings/0/weight_key", "0 tensors \"...jection.lora_B.weight\"", "one");
     REPLACED("adapter", PEFT "/bindings/0/weight_key", "\"other\"", 6, TN_UNEXPECTED_TENSOR, PEFT "/weights/1/location",
-             "2 in adapters/peft/adapter_model.safetensors, the first is base_model.projection.lora_A.weight", "a binding");
+             "2 in adapters/peft/adapter_model.safetensors, the first is base_model.projection.lora_A.weight",
+             "a binding");
     REPLACED("adapter", PEFT "/rank", "2", 5, TN_TENSOR_MISMATCH, PEFT "/bindings/0", "lora_A.weight of", "[2, 2]");
-    REPLACED("adapter", PEFT "/rank", "2", 5, TN_METADATA_INVALID, PEFT "/weights/1/config_location", "/r of adapters/peft/adapter_config.json is 1", "2");
-    REPLACED("adapter", PEFT "/alpha", "8", 1, TN_METADATA_INVALID, PEFT "/weights/1/config_location", "/lora_alpha of", "8");
+    REPLACED("adapter", PEFT "/rank", "2", 5, TN_METADATA_INVALID, PEFT "/weights/1/config_location",
+             "/r of adapters/peft/adapter_config.json is 1", "2");
+    REPLACED("adapter", PEFT "/alpha", "8", 1, TN_METADATA_INVALID, PEFT "/weights/1/config_location", "/lora_alpha of",
+             "8");
     REPLACED("adapter", PEFT "/dtype", "\"float16\"", 2, TN_TENSOR_MISMATCH, PEFT "/bindings/0", "is f32", "float16");
     REPLACED("adapter", "/adapters/artifacts/red/bindings/0/weight_key", "\"k\"", 2, TN_MISSING_TENSOR,
              "/adapters/artifacts/red/bindings/0/weight_key", "no \"k\" below /targets", "a and b");
@@ -486,8 +499,8 @@ TEST(peft_configuration)
         EDITED("adapter", "adapters/peft/adapter_config.json", "{", text, 1, TN_METADATA_INVALID,
                PEFT "/weights/1/config_location", cases[i].pointer, cases[i].expected);
     }
-    EDITED("adapter", "adapters/peft/adapter_config.json", "{", "{\"peft_type\":\"LORA\",\"use_dora\":false,\"bias\":\"none\",", 0,
-           TN_OK, "", "", "");
+    EDITED("adapter", "adapters/peft/adapter_config.json", "{",
+           "{\"peft_type\":\"LORA\",\"use_dora\":false,\"bias\":\"none\",", 0, TN_OK, "", "", "");
     EDITED("adapter", "adapters/peft/adapter_config.json", "[\"projection\"]", "[\"q_proj\"]", 1, TN_METADATA_INVALID,
            PEFT "/weights/1/config_location", "/target_modules of", "projection");
     EDITED("adapter", "adapters/peft/adapter_config.json", "{", "[", 1, TN_ARTIFACT_MALFORMED,
@@ -507,9 +520,12 @@ TEST(all_at_once)
     REQUIRE(open_document(&p, "decoder", &change));
     check_package(&p);
     expect(&p, 5, TN_METADATA_INVALID, MODEL "/ports/inputs/attention_mask", "int64", "bool", __LINE__);
-    expect(&p, 5, TN_ARTIFACT_MISSING, "/pipeline/workflow/components/token_to_slot/implementation/artifact", "no file", "", __LINE__);
-    expect(&p, 5, TN_ARTIFACT_MALFORMED, "/pipeline/workflow/components/token_sampler/implementation/artifact", "line", "", __LINE__);
-    expect(&p, 5, TN_METADATA_INVALID, "/pipeline/workflow/components/termination/ports/inputs/tokens", "\"tokens\"", "token, ", __LINE__);
+    expect(&p, 5, TN_ARTIFACT_MISSING, "/pipeline/workflow/components/token_to_slot/implementation/artifact", "no file",
+           "", __LINE__);
+    expect(&p, 5, TN_ARTIFACT_MALFORMED, "/pipeline/workflow/components/token_sampler/implementation/artifact", "line",
+           "", __LINE__);
+    expect(&p, 5, TN_METADATA_INVALID, "/pipeline/workflow/components/termination/ports/inputs/tokens", "\"tokens\"",
+           "token, ", __LINE__);
     close_all(&p);
 }
 

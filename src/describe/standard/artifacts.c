@@ -57,7 +57,8 @@ static bool is_folder(const struct tn_std_package_check *c, struct tn_str path)
 {
     for (uint32_t i = 0; i < c->inv->file_count; i++) {
         struct tn_str file = c->inv->files[i].path;
-        if (path.n == 0 || (file.n > path.n && file.s[path.n] == '/' && memcmp(file.s, path.s, path.n) == 0)) return true;
+        if (path.n == 0 || (file.n > path.n && file.s[path.n] == '/' && memcmp(file.s, path.s, path.n) == 0))
+            return true;
     }
     return false;
 }

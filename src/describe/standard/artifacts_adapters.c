@@ -63,7 +63,7 @@ static struct tn_finding *absent(struct tn_std_package_check *c, const struct tn
     return f;
 }
 
-/* float32, float16, float64, bfloat16: stored as they are multiplied. Packed and quantised ones have shapes of their own. */
+/* float32, float16, float64, bfloat16: stored as multiplied. Packed and quantised ones have shapes of their own. */
 static bool is_plain(uint32_t element)
 {
     return element == 1 || element == 10 || element == 11 || element == 16;
@@ -186,7 +186,8 @@ static bool factor_of(const struct weights *w, const struct tn_std_adapter_bindi
     const struct tn_std_count *rank = b->rank.present ? &b->rank : &w->adapter->rank;
     if (!t || !rank->present || !t->input_features.present || !t->output_features.present) return false;
     bool slice = t->slice_width.present;
-    *out = (struct factor){rank->value, t->input_features.value, slice ? t->slice_width.value : t->output_features.value};
+    *out =
+        (struct factor){rank->value, t->input_features.value, slice ? t->slice_width.value : t->output_features.value};
     return true;
 }
 
@@ -295,8 +296,8 @@ static void check_peft_tensors(const struct weights *w)
     const struct tn_variant *v = variant_of(w);
     if (w->file->malformed) return; /* the inventory has said why */
     if (w->file->role != TN_ROLE_SAFETENSORS || !v) {
-        struct tn_finding *f =
-            tn_std_refuse(w->c, TN_ARTIFACT_MALFORMED, w->weight->location.at, "the weights of an adapter cannot be read");
+        struct tn_finding *f = tn_std_refuse(w->c, TN_ARTIFACT_MALFORMED, w->weight->location.at,
+                                             "the weights of an adapter cannot be read");
         tn_found(f, "%.*s: %s", TN_FMT_ARG(w->file->path), tn_file_role_name(w->file->role));
         tn_expected(f, "safetensors with the adapter's tensors");
         return;
@@ -326,7 +327,8 @@ static struct tn_finding *config_fault(const struct weights *w, struct tn_json v
     char pointer[200];
     struct tn_finding *f = tn_std_refuse(w->c, TN_METADATA_INVALID, w->weight->config_location.at, "%s", what);
     struct tn_str text = tn_json_text(v), at = tn_json_pointer(v, pointer, sizeof(pointer));
-    tn_found(f, "%.*s of %.*s is %.*s", TN_FMT_ARG(at), TN_FMT_ARG(v.doc->file), text.n > 80 ? 80 : (int)text.n, text.s);
+    tn_found(f, "%.*s of %.*s is %.*s", TN_FMT_ARG(at), TN_FMT_ARG(v.doc->file), text.n > 80 ? 80 : (int)text.n,
+             text.s);
     return f;
 }
 
@@ -344,7 +346,8 @@ static void check_switches(const struct weights *w, struct tn_json root)
     }
     struct tn_json rs = tn_json_get(root, "use_rslora");
     if (!baked && tn_json_bool(rs, &on) && on)
-        tn_expected(config_fault(w, rs, "the adapter scales by another rule"), "false with scale_encoding alpha_over_rank");
+        tn_expected(config_fault(w, rs, "the adapter scales by another rule"),
+                    "false with scale_encoding alpha_over_rank");
     if (tn_json_str(type, &text) && !tn_str_is(text, "LORA"))
         tn_expected(config_fault(w, type, "the adapter is of another kind"), "\"LORA\"");
     if (tn_json_str(bias, &text) && !tn_str_is(text, "none"))
@@ -377,8 +380,10 @@ static void check_module(const struct weights *w, struct tn_json root, const str
     bool baked = tn_str_is(w->weight->scale_encoding.name, "baked");
     if (rank->present && tn_json_u64(r, &stored_rank) && stored_rank != rank->value)
         tn_expected(config_fault(w, r, "the adapter's rank is another one"), "%llu", (unsigned long long)rank->value);
-    if (!baked && alpha->present && tn_json_f64(a, &stored_alpha) && (stored_alpha < alpha->value || stored_alpha > alpha->value))
-        tn_expected(config_fault(w, a, "the adapter's alpha is another one"), "%g", alpha->value);
+    if (!baked && alpha->present && tn_json_f64(a, &stored_alpha) &&
+        (stored_alpha < alpha->value || stored_alpha > alpha->value))
+        tn_expected(config_fault(w, a, "the adapter's alpha is another one"), "%.*s",
+                    TN_FMT_ARG(tn_json_text(alpha->at)));
     struct tn_json modules = tn_json_get(root, "target_modules");
     if (!tn_json_is(modules, TN_JSON_ARRAY)) return; /* a pattern: PEFT's own expressions are not interpreted */
     for (struct tn_json v = tn_json_first(modules); tn_json_present(v); v = tn_json_next(v)) {
@@ -426,7 +431,8 @@ static void check_list(const struct weights *w, const struct tn_std_adapter_bind
     uint64_t want;
     double number;
     bool numbers = tn_json_is(v, TN_JSON_ARRAY);
-    for (struct tn_json x = numbers ? tn_json_first(v) : (struct tn_json){NULL, 0}; numbers && tn_json_present(x); x = tn_json_next(x))
+    for (struct tn_json x = numbers ? tn_json_first(v) : (struct tn_json){NULL, 0}; numbers && tn_json_present(x);
+         x = tn_json_next(x))
         numbers = tn_json_f64(x, &number);
     if (numbers && tn_mul64(rows, columns, &want) && tn_json_count(v) == want) return;
     struct tn_finding *f = tn_std_refuse(w->c, TN_TENSOR_MISMATCH, b->at, "a factor of an adapter has another size");
@@ -443,7 +449,8 @@ static void check_entries(const struct weights *w, struct tn_json targets)
         struct factor want;
         if (!tn_json_is(entry, TN_JSON_OBJECT)) {
             struct tn_finding *f = tn_std_refuse(w->c, TN_MISSING_TENSOR, b->weight_key.at, "no tensor fits a binding");
-            tn_found(f, "no \"%.*s\" below /targets of %.*s", TN_FMT_ARG(b->weight_key.name), TN_FMT_ARG(w->file->path));
+            tn_found(f, "no \"%.*s\" below /targets of %.*s", TN_FMT_ARG(b->weight_key.name),
+                     TN_FMT_ARG(w->file->path));
             tn_expected(f, "an object with a and b");
         } else if (factor_of(w, b, &want)) {
             check_list(w, b, entry, "a", want.rank, want.in);
