@@ -7,6 +7,8 @@
  */
 #include "describe/requirements.h"
 
+#include "package/onnx.h"
+
 #include <string.h>
 
 #define HINTS_FILE "execution_hints.json"
@@ -108,6 +110,33 @@ void tn_take_model_properties(struct tn_builder *b, const struct tn_hint_propert
                                    &b->d->hint_layers, NULL));
 }
 
+static void take_properties_of(struct tn_builder *b, const struct tn_package_file *file)
+{
+    struct tn_onnx_view *view;
+    tn_error_clear(b->scratch);
+    enum tn_status status = tn_inventory_onnx(b->inv, file, &view, b->scratch);
+    if (status == TN_INSUFFICIENT_MEMORY) tn_builder_no_memory(b);
+    if (status) return; /* a graph that cannot be walked has no hints; whoever is to run it says what is wrong */
+    struct tn_hint_property *p = tn_calloc(b->alloc, view->property_count, sizeof(*p));
+    for (uint32_t i = 0; p && i < view->property_count; i++) {
+        p[i] = (struct tn_hint_property){.key = view->properties[i].key, .value = view->properties[i].value};
+    }
+    if (p) tn_take_model_properties(b, p, view->property_count, file->path);
+    else tn_builder_no_memory(b);
+    tn_free(b->alloc, p);
+    tn_onnx_view_free(view);
+}
+
+/* Of the chosen weights alone: other variants of a package wish for themselves. */
+static void take_model_hints(struct tn_builder *b)
+{
+    const struct tn_variant *v = b->d->variant;
+    for (uint32_t i = 0; v && i < v->file_count && b->failed == TN_OK; i++) {
+        const struct tn_package_file *file = &b->inv->files[v->files[i]];
+        if (file->role == TN_ROLE_ONNX && !file->malformed) take_properties_of(b, file);
+    }
+}
+
 void tn_describe_requirements(struct tn_builder *b)
 {
     struct tn_json_doc doc;
@@ -115,6 +144,7 @@ void tn_describe_requirements(struct tn_builder *b)
         tn_take_hints(b, tn_json_root(&doc));
         tn_json_release(&doc);
     }
+    take_model_hints(b);
     derive(b);
     if (b->failed != TN_OK) return;
     if (b->d->capability_count > TN_CAPABILITY_NEEDS) b->d->capability_count = TN_CAPABILITY_NEEDS;

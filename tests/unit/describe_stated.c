@@ -148,3 +148,55 @@ TEST(structures_that_nothing_here_executes)
         kit_close(d);
     }
 }
+
+/* ---- properties of a model file ---- */
+
+/* Protobuf: a field of length type, by its number (ONNX's onnx.proto: metadata_props 14, StringStringEntry 1 and 2). */
+static size_t put_field(unsigned char *out, unsigned number, const void *p, size_t n)
+{
+    out[0] = (unsigned char)(number << 3 | 2);
+    out[1] = (unsigned char)n; /* short ones only */
+    memcpy(out + 2, p, n);
+    return n + 2;
+}
+
+static size_t put_property(unsigned char *out, const char *key, const char *value)
+{
+    unsigned char entry[128];
+    size_t n = put_field(entry, 1, key, strlen(key));
+    n += put_field(entry + n, 2, value, strlen(value));
+    return put_field(out, 14, entry, n);
+}
+
+TEST(properties_of_an_onnx_file_are_hints_of_the_weakest_origin)
+{
+    unsigned char model[1024], graph[64], opset[8] = {0x10, 17}; /* OperatorSetId.version = 17 */
+    size_t n = 0, g = put_field(graph, 2, "main", 4);            /* GraphProto.name */
+    model[n++] = 0x08;                                           /* ModelProto.ir_version = 8 */
+    model[n++] = 8;
+    n += put_field(model + n, 7, graph, g);
+    n += put_field(model + n, 8, opset, 2);
+    n += put_property(model + n, "onnx_runtime.memory.arena_cpu_mb", "64");
+    n += put_property(model + n, "onnx_runtime.model.layer_pattern", "layers.{}.");
+    n += put_property(model + n, "onnx_runtime.memroy.prefetch", "a");
+    n += put_property(model + n, "author", "nobody");
+    kit_empty();
+    kit_put("config.json", KIT_CONFIG);
+    test_write_file(in_folder("%s", kit_name("model.onnx")), model, n);
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    REQUIRE(d->hints.count == 1);
+    CHECK_INT(d->hints.items[0].origin, TN_HINT_FROM_MODEL);
+    CHECK_INT(d->hints.items[0].kind, TN_HINT_ARENA_SIZE);
+    CHECK(d->hints.items[0].number == UINT64_C(64) << 20);
+    CHECK(tn_str_is(d->hints.items[0].file, "model.onnx"));
+    CHECK(tn_str_is(d->hint_layers.pattern, "layers.{}."));
+    bool told = false;
+    for (size_t i = 0; i < d->findings.count; i++) {
+        const struct tn_finding *f = &d->findings.items[i];
+        told |= f->severity == TN_WARNING && strcmp(f->element, "onnx_runtime.memroy.prefetch") == 0 &&
+                strstr(f->expected, "onnx_runtime.memory.prefetch") != NULL;
+    }
+    CHECK(told);
+    kit_close(d);
+}
