@@ -85,8 +85,8 @@ enum tn_tokenizer_source {
 
 /* The post-processor of TN_TOKENIZER_CLASS and TN_TOKENIZER_VOCAB. */
 enum tn_tokenizer_template {
-    TN_TEMPLATE_BERT,   /* cls A sep, cls A sep B sep; type 1 for B and the sep after it */
-    TN_TEMPLATE_ROBERTA /* cls A sep, cls A sep sep B sep; type 0 everywhere */
+    TN_TEMPLATE_ONE_SEPARATOR,   /* cls A sep, cls A sep B sep; type 1 for B and the sep after it */
+    TN_TEMPLATE_TWO_SEPARATORS, /* cls A sep, cls A sep sep B sep; type 0 everywhere */
 };
 
 /*

@@ -294,7 +294,7 @@ static void read_tokenizer(struct tn_builder *b, struct tn_json object)
     t->present = true;
     for (unsigned i = TN_TOKENIZER_FILE; i <= TN_TOKENIZER_VOCAB; i++)
         if (tn_str_is(source, tn_tokenizer_source_name((enum tn_tokenizer_source)i))) t->source = (enum tn_tokenizer_source)i;
-    if (tn_str_is(template, tn_tokenizer_template_name(TN_TEMPLATE_ROBERTA))) t->pair_template = TN_TEMPLATE_ROBERTA;
+    if (tn_str_is(template, tn_tokenizer_template_name(TN_TEMPLATE_TWO_SEPARATORS))) t->pair_template = TN_TEMPLATE_TWO_SEPARATORS;
     for (size_t i = 0; i < tn_tokenizer_member_count; i++) {
         const struct tn_tokenizer_member *m = &tn_tokenizer_members[i];
         void *field = (char *)t + m->offset;

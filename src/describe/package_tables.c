@@ -140,13 +140,13 @@ static const struct tn_doctype modules = {.kind = TN_DOC_LIST, .items = &module}
 
 static const char *const source_values[] = {"file", "class", "vocab", NULL};
 static const struct tn_doctype source = {.kind = TN_DOC_ENUM, .values = source_values};
-static const char *const template_values[] = {"bert", "roberta", NULL};
+static const char *const template_values[] = {"one_separator", "two_separators", NULL};
 static const struct tn_doctype pair_template = {.kind = TN_DOC_ENUM, .values = template_values};
 
 static const struct tn_docfield tokenizer_fields[] = {
     {"source", &source, TN_DOC_REQUIRED, NULL,
      "Where the stages come from: tokenizer.json as it stands, its vocabulary with the stages of a class, or vocab.txt."},
-    {"pair_template", &pair_template, TN_DOC_REQUIRED, NULL, "How the class joins two texts."},
+    {"pair_template", &pair_template, TN_DOC_REQUIRED, NULL, "How the class joins two texts: one separator and type 1 for the second, or two separators and no types."},
     {"class", &any_text, TN_DOC_REQUIRED, NULL, "The class that the stages were taken from, for people."},
     {"tokenizer_json", &any_text, TN_DOC_REQUIRED, NULL, "Path of tokenizer.json; empty: none."},
     {"vocab_txt", &any_text, TN_DOC_REQUIRED, NULL, "Path of vocab.txt; empty: none."},

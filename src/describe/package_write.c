@@ -38,8 +38,8 @@ const char *tn_tokenizer_source_name(enum tn_tokenizer_source source)
 const char *tn_tokenizer_template_name(enum tn_tokenizer_template template)
 {
     switch (template) {
-    case TN_TEMPLATE_BERT: return "bert";
-    case TN_TEMPLATE_ROBERTA: return "roberta";
+    case TN_TEMPLATE_ONE_SEPARATOR: return "one_separator";
+    case TN_TEMPLATE_TWO_SEPARATORS: return "two_separators";
     }
     return "unknown";
 }

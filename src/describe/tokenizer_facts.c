@@ -18,11 +18,11 @@
 #define LARGE_INTEGER 1e20
 
 static const struct tn_tokenizer_class classes[] = {
-    {"BertTokenizer", false, TN_TEMPLATE_BERT, true, "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"},
-    {"DistilBertTokenizer", false, TN_TEMPLATE_BERT, false, "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"},
-    {"MPNetTokenizer", false, TN_TEMPLATE_ROBERTA, false, "[UNK]", "<s>", "</s>", "<pad>", "<mask>"},
-    {"PreTrainedTokenizer", true, TN_TEMPLATE_BERT, false, NULL, NULL, NULL, NULL, NULL},
-    {"TokenizersBackend", true, TN_TEMPLATE_BERT, false, NULL, NULL, NULL, NULL, NULL},
+    {"BertTokenizer", false, TN_TEMPLATE_ONE_SEPARATOR, true, "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"},
+    {"DistilBertTokenizer", false, TN_TEMPLATE_ONE_SEPARATOR, false, "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"},
+    {"MPNetTokenizer", false, TN_TEMPLATE_TWO_SEPARATORS, false, "[UNK]", "<s>", "</s>", "<pad>", "<mask>"},
+    {"PreTrainedTokenizer", true, TN_TEMPLATE_ONE_SEPARATOR, false, NULL, NULL, NULL, NULL, NULL},
+    {"TokenizersBackend", true, TN_TEMPLATE_ONE_SEPARATOR, false, NULL, NULL, NULL, NULL, NULL},
 };
 
 /* ---- tokenizer_config.json -------------------------------------------------------------------------------------- */

@@ -179,7 +179,7 @@ static bool same_post_processor(const struct stages *s, struct tn_json v)
 {
     const struct tn_tokenizer_facts *t = s->r->facts;
     const struct tn_tokenizer_vocabulary *ids = &s->vocabulary;
-    bool bert = s->r->class->pair_template == TN_TEMPLATE_BERT;
+    bool bert = s->r->class->pair_template == TN_TEMPLATE_ONE_SEPARATOR;
     if (has_type(v, bert ? "BertProcessing" : "RobertaProcessing"))
         return is_token_pair(tn_json_get(v, "sep"), t->sep_token, ids->have_sep, ids->sep_id) &&
                is_token_pair(tn_json_get(v, "cls"), t->cls_token, ids->have_cls, ids->cls_id);
@@ -194,7 +194,7 @@ static void compare_post_processor(struct stages *s)
     struct tn_json v = tn_json_get(s->root, "post_processor");
     if (same_post_processor(s, v)) return;
     differs(s, "post_processor", v,
-            s->r->class->pair_template == TN_TEMPLATE_BERT ? "cls A sep, and cls A sep B sep for pairs"
+            s->r->class->pair_template == TN_TEMPLATE_ONE_SEPARATOR ? "cls A sep, and cls A sep B sep for pairs"
                                                            : "cls A sep, and cls A sep sep B sep for pairs");
 }
 

@@ -295,7 +295,7 @@ static enum tn_status write_post_processor(struct maker *m)
     }
     tn_jw_key(w, "post_processor");
     tn_jw_begin_object(w);
-    if (m->facts->pair_template == TN_TEMPLATE_ROBERTA) {
+    if (m->facts->pair_template == TN_TEMPLATE_TWO_SEPARATORS) {
         tn_jw_member_cstr(w, "type", "RobertaProcessing");
         write_token_pair(w, "sep", m->facts->sep_token, sep);
         write_token_pair(w, "cls", m->facts->cls_token, cls);
@@ -321,7 +321,7 @@ static void write_added_tokens(struct maker *m)
     tn_jw_begin_array(w);
     for (size_t i = 0; i < s.count; i++) {
         /* The class with this template lets its mask token take the blank before it. */
-        bool lstrip = m->facts->pair_template == TN_TEMPLATE_ROBERTA && tn_str_eq(s.token[i], m->facts->mask_token);
+        bool lstrip = m->facts->pair_template == TN_TEMPLATE_TWO_SEPARATORS && tn_str_eq(s.token[i], m->facts->mask_token);
         tn_jw_begin_object(w);
         tn_jw_member_u64(w, "id", s.id[i]);
         tn_jw_member_str(w, "content", s.token[i]);

@@ -4,36 +4,18 @@
  * closure taken.
  */
 #define _GNU_SOURCE
+#include "fuzz_folder.h"
 #include "package_tree.h"
 
 #include "package/package.h"
 
-#include <stdlib.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char folder[512];
 static struct tn_error err;
 
 static void require(bool condition)
 {
     if (!condition) __builtin_trap();
-}
-
-static void remove_folder(void)
-{
-    tree_remove(folder);
-    rmdir(folder);
-}
-
-static void make_folder(void)
-{
-    const char *base = getenv("TMPDIR");
-    struct stat st;
-    if (!base) base = stat("/dev/shm", &st) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(folder, sizeof(folder), "%s/tenon-fuzz-XXXXXX", base);
-    require(mkdtemp(folder) != NULL);
-    atexit(remove_folder);
 }
 
 /* A variant or a part. */
@@ -77,7 +59,7 @@ static void compare(const struct tn_inventory *inv)
     struct tn_inventory *again;
     struct tn_digest digest;
     require(tn_inventory_closure(inv, NULL, &digest, &err) != TN_INSUFFICIENT_MEMORY);
-    require(tn_inventory_open(inv->ctx, folder, &again, &err) == TN_OK);
+    require(tn_inventory_open(inv->ctx, fuzz_folder(), &again, &err) == TN_OK);
     require(tn_digest_eq(&inv->manifest, &again->manifest) && inv->findings.count == again->findings.count);
     tn_inventory_free(again);
 }
@@ -107,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tn_alloc alloc;
     struct tn_inventory *inv;
-    if (!folder[0]) make_folder();
+    const char *folder = fuzz_folder();
     tree_make(folder, data, size);
     tn_alloc_init(&alloc);
     struct tn_context ctx = {.alloc = &alloc, .limits = tn_limits_default()};

@@ -14,7 +14,7 @@ TEST(facts_of_a_plain_bert_tokenizer)
     const struct tn_tokenizer_facts *t = &d->tokenizer;
     CHECK(t->present && t->type_ids && !t->lower_case_first);
     CHECK_INT(t->source, TN_TOKENIZER_FILE);
-    CHECK_INT(t->pair_template, TN_TEMPLATE_BERT);
+    CHECK_INT(t->pair_template, TN_TEMPLATE_ONE_SEPARATOR);
     CHECK_TSTR(t->tokenizer_class, "BertTokenizer");
     CHECK_TSTR(t->tokenizer_json, "tokenizer.json");
     CHECK_TSTR(t->vocab_txt, "");
