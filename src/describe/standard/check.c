@@ -170,11 +170,11 @@ static bool prepare(struct tn_std_check *c)
     INDEX(c->group_names, f->serving.groups, f->serving.group_count);
     c->present = tn_arena_array(&c->arena, f->input_count, sizeof(*c->present));
     c->row_wise = tn_arena_array(&c->arena, f->output_count, sizeof(*c->row_wise));
-    c->carried = tn_arena_array(&c->arena, f->cell_count, sizeof(*c->carried));
+    c->carrier = tn_arena_array(&c->arena, f->cell_count, sizeof(*c->carrier));
     c->told = tn_arena_array(&c->arena, f->cell_count, sizeof(*c->told));
     c->invoked = tn_arena_array(&c->arena, f->component_count, sizeof(*c->invoked));
     return (c->present || !f->input_count) && (c->row_wise || !f->output_count) &&
-           ((c->carried && c->told) || !f->cell_count) && (c->invoked || !f->component_count);
+           ((c->carrier && c->told) || !f->cell_count) && (c->invoked || !f->component_count);
 }
 
 /* The workflow is the only serialised graph ABI. */

@@ -4,6 +4,9 @@
  */
 #include "describe/standard/check_internal.h"
 
+/* Pairs of one group are compared with one another; 4096 are the halves of 2048 layers. */
+enum { PAIRS = 4096 };
+
 /* ---- serving ---------------------------------------------------------------------------------------------------- */
 
 static void check_serving_value(struct tn_std_check *c, const struct tn_std_ref *ref, bool truth, const char *what)
@@ -99,9 +102,9 @@ static bool has_half(const struct tn_std_group *group, const struct tn_std_state
 {
     for (size_t k = 0; k < group->port_count; k++) {
         const struct tn_std_state_port *q = &group->ports[k];
-        if (same_component(p, q) && q->half == half && p->layer.present == q->layer.present &&
-            p->layer.value == q->layer.value)
-            return true;
+        if (!same_component(p, q) || q->half != half) continue;
+        /* The only pair of its half needs no layer; where several lack one, that has been told. */
+        if (!p->layer.present || !q->layer.present || p->layer.value == q->layer.value) return true;
     }
     return false;
 }
@@ -111,14 +114,21 @@ static void check_halves(struct tn_std_check *c, const struct tn_std_group *grou
 {
     const struct tn_std_state_port *p = &group->ports[i];
     if (!is_attention(group->kind) || (i > 0 && same_component(p, &group->ports[i - 1]))) return;
+    size_t keys = 0, values = 0;
+    for (size_t k = i; k < group->port_count && same_component(p, &group->ports[k]); k++) {
+        keys += group->ports[k].half == TN_STD_KEY;
+        values += group->ports[k].half == TN_STD_VALUE;
+    }
     for (size_t k = i; k < group->port_count && same_component(p, &group->ports[k]); k++) {
         const struct tn_std_state_port *q = &group->ports[k];
         if (q->half != TN_STD_KEY && q->half != TN_STD_VALUE) continue;
-        if (has_half(group, q, q->half == TN_STD_KEY ? TN_STD_VALUE : TN_STD_KEY)) continue;
+        bool paired = has_half(group, q, q->half == TN_STD_KEY ? TN_STD_VALUE : TN_STD_KEY);
+        if (paired && keys == values) continue;
         struct tn_finding *f = tn_std_say(c, p->component_at,
                                           "keys and values of \"%.*s\" do not belong together layer by layer",
                                           TN_FMT_ARG(p->component));
-        if (q->layer.present) tn_found(f, "layer %llu has one half", (unsigned long long)q->layer.value);
+        if (keys != values) tn_found(f, "%zu key and %zu value ports", keys, values);
+        else if (q->layer.present) tn_found(f, "layer %llu has one half", (unsigned long long)q->layer.value);
         else tn_found(f, "one half without a layer");
         tn_expected(f, "a key and a value port for each layer");
         return;
@@ -181,6 +191,13 @@ static void check_state_port(struct tn_std_check *c, const struct tn_std_group *
 static void check_state_ports(struct tn_std_check *c, const struct tn_std_group *group)
 {
     bool ordered = true;
+    if (group->port_count > PAIRS) {
+        struct tn_finding *f = tn_std_say(c, group->ports_at, "the group binds more state ports than any model has");
+        if (f) f->code = TN_RESOURCE_LIMIT;
+        tn_found(f, "%zu", group->port_count);
+        tn_expected(f, "at most %d", PAIRS);
+        return;
+    }
     for (size_t i = 0; i < group->port_count; i++) {
         check_state_port(c, group, i);
         ordered = check_layers(c, group, i) && ordered;

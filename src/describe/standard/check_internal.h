@@ -35,7 +35,6 @@ uint32_t tn_std_names_get(const struct tn_std_names *names, struct tn_str key);
 /* What is known about a value. `known` false: nothing. */
 struct tn_std_type {
     bool known;
-    bool broadcast; /* an induction value: one element stands for all rows */
     enum tn_std_dtype dtype;
     struct tn_str dtype_text;
     bool has_rank, has_shape;
@@ -112,7 +111,7 @@ struct tn_std_check {
     size_t scope_top;
     unsigned *present; /* per input: how many enclosing cases guarantee its presence */
     bool *row_wise;    /* per output */
-    bool *carried;     /* per cell: some loop carries it */
+    const struct tn_std_step **carrier; /* per cell: the latest loop that carries it */
     bool *told;        /* per cell: its initializer has been refused */
     unsigned *invoked; /* per component: how often a step names it */
 };

@@ -11,6 +11,9 @@
 
 #include <string.h>
 
+/* So many findings beyond the list's end, and the rest of the walk can tell nobody anything. */
+enum { ENOUGH = 1000 };
+
 /* ---- what can be seen ------------------------------------------------------------------------------------------- */
 
 static void show(struct tn_std_check *c, struct tn_std_value *v)
@@ -173,6 +176,7 @@ static void check_unbound(struct tn_std_check *c, const struct tn_std_step *s, c
 {
     for (size_t i = 0; i < component->inputs.count; i++) {
         const struct tn_std_port *port = &component->inputs.items[i];
+        if (c->findings && c->findings->dropped > ENOUGH) return;
         if (port->contract.optional || binds(&s->inputs, port->name)) continue;
         struct tn_finding *f = tn_std_say_member(c, s->at, "inputs",
                                                  "no value is bound to the input port \"%.*s\" of \"%.*s\"",
@@ -229,6 +233,7 @@ static void check_emit_layout(struct tn_std_check *c, const struct tn_std_step *
                               const struct tn_std_type *out)
 {
     if (!value->layout || !out->layout || value->layout->kind == out->layout->kind) return;
+    if (value->layout->kind == TN_STD_SHARED) return; /* one value for all requests serves each of them */
     if (c->row_wise[tn_std_output(c, s->output.name) - c->flow->outputs] && out->layout->kind != TN_STD_REQUEST_ALIGNED)
         return; /* told at the output */
     struct tn_finding *f = tn_std_say(c, s->value.at, "the value and its output say different things about requests");
@@ -283,16 +288,16 @@ static void begin_carry(struct tn_std_check *c, const struct tn_std_step *loop, 
     const struct tn_std_cell *cell = tn_std_want_cell(c, &carry->cell);
     const struct tn_std_value *initial = reach(c, &carry->initial);
     if (!cell) return;
-    for (size_t k = 0; k < i; k++) {
-        if (!tn_str_eq(loop->carried[k].cell.name, carry->cell.name)) continue;
+    size_t index = (size_t)(cell - c->flow->cells);
+    if (c->carrier[index] == loop) {
         struct tn_finding *f = tn_std_say(c, carry->cell.at, "the loop carries this cell twice");
         tn_expected(f, "one next value for each cell");
         return;
     }
+    c->carrier[index] = loop;
     struct tn_std_type wanted = tn_std_type_of(&cell->contract);
     if (initial) agree(c, carry->initial.at, &initial->type, &wanted, NULL, recurrence_axis(cell), "the cell");
     if (!tn_json_present(carry->initial.at)) begin_cell(c, cell);
-    c->carried[cell - c->flow->cells] = true;
     struct tn_std_value *v = defined_at(c, cell->name, cell->at);
     if (v) show(c, v);
 }
@@ -324,11 +329,10 @@ static void check_iteration(struct tn_std_check *c, const struct tn_std_step *s)
 {
     struct tn_std_type type = tn_std_type_of(&s->iteration_contract);
     char text[TN_STD_TYPE_TEXT];
-    bool one = !type.has_shape || type.rank != 1 || !type.dims[0].fixed || type.dims[0].extent == 1;
-    if (!type.known || (type.dtype == TN_STD_I64 && (!type.has_rank || type.rank <= 1) && one)) return;
+    if (!type.known || (type.dtype == TN_STD_I64 && (!type.has_rank || type.rank <= 1))) return;
     struct tn_finding *f = tn_std_say(c, s->iteration_contract.at, "an induction value counts iterations");
     tn_found(f, "%s", tn_std_type_text(&type, text));
-    tn_expected(f, "int64 of rank 0, or of rank 1 with one element or one per row");
+    tn_expected(f, "int64 of rank 0, or of rank 1 for all rows");
 }
 
 static void walk_loop(struct tn_std_check *c, const struct tn_std_step *s)
@@ -483,6 +487,7 @@ static void walk_branch(struct tn_std_check *c, const struct tn_std_step *s)
 
 static void walk_step(struct tn_std_check *c, const struct tn_std_step *s)
 {
+    if (c->findings && c->findings->dropped > ENOUGH) return;
     switch (s->kind) {
     case TN_STD_SEQUENCE: walk_steps(c, &s->body); break;
     case TN_STD_INVOKE: walk_invoke(c, s); break;
@@ -506,5 +511,5 @@ void tn_std_check_steps(struct tn_std_check *c)
     walk_steps(c, &c->flow->steps);
     /* Cells that no loop carries keep their initial value, which has to be there at the end at the latest. */
     for (size_t i = 0; i < c->flow->cell_count; i++)
-        if (!c->carried[i]) begin_cell(c, &c->flow->cells[i]);
+        if (!c->carrier[i]) begin_cell(c, &c->flow->cells[i]);
 }

@@ -103,7 +103,7 @@ static bool bind_symbol(struct tn_std_symbols *symbols, struct tn_str name, int6
 static const char *shape_clash(const struct tn_std_type *value, const struct tn_std_type *port,
                                struct tn_std_symbols *symbols, uint64_t free_axis)
 {
-    if (!value->has_shape || !port->has_shape || value->broadcast) return NULL;
+    if (!value->has_shape || !port->has_shape) return NULL;
     for (uint64_t i = 0; i < port->rank; i++) {
         const struct tn_std_dim *v = &value->dims[i], *p = &port->dims[i];
         if (i == free_axis || !v->fixed) continue;

@@ -56,7 +56,6 @@ static void collect_step(struct tn_std_check *c, const struct tn_std_step *s)
     if (tn_json_present(s->iteration.at)) {
         struct tn_std_value *v = add(c, s->iteration.name, s->iteration.at, TN_STD_FROM_ITERATION);
         if (v) v->type = tn_std_type_of(&s->iteration_contract);
-        if (v) v->type.broadcast = true;
     }
     for (size_t i = 0; i < s->merged_count; i++) add(c, s->merged[i].name, s->merged[i].at, TN_STD_FROM_BRANCH);
     collect_steps(c, &s->setup);
@@ -83,7 +82,7 @@ static void collect_inputs(struct tn_std_check *c)
         if (!v) continue;
         v->index = (uint32_t)i;
         v->type = (struct tn_std_type){.known = true, .dtype = TN_STD_BOOL, .has_rank = true, .has_shape = true,
-                                       .dims = no_dims, .broadcast = true};
+                                       .dims = no_dims};
     }
 }
 
