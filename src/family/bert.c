@@ -80,6 +80,7 @@ const struct tn_family tn_family_bert = {
     .prefixes = prefixes,
     .tensors = tensors,
     .tensor_count = sizeof(tensors) / sizeof(tensors[0]),
+    .tied = {"embeddings.word", "cls.predictions.decoder.weight"},
     .unused = unused,
     .unused_count = sizeof(unused) / sizeof(unused[0]),
     .build = build,

@@ -96,13 +96,11 @@ static struct tn_str file_of(const struct binder *b, const struct tn_tensor_info
     return b->inv->files[t->file].path;
 }
 
-/* The prefix under which the family's first tensor is there; two at once are a contradiction. */
-static void choose_prefix(struct binder *b)
+/* Whether the tensor of a rule is there under some prefix, which is then taken; two at once are a contradiction. */
+static bool take_prefix(struct binder *b, const struct tn_tensor_rule *first)
 {
-    const struct tn_tensor_rule *first = &b->family->tensors[0];
     char buf[NAME_SIZE], other[NAME_SIZE];
     const struct tn_tensor_info *found = NULL;
-    b->out->prefix = "";
     for (const char *const *prefix = b->family->prefixes; *prefix; prefix++) {
         const struct tn_tensor_info *t = find(b, *prefix, first->name, 0, buf);
         if (!t) continue;
@@ -118,6 +116,17 @@ static void choose_prefix(struct binder *b)
         tn_found(f, "%s and %s", other, buf);
         tn_expected(f, "one of them");
         tn_remedy(f, "remove the weights of the model that is not meant");
+        b->silent = true; /* under either prefix the other's tensors would be faults */
+    }
+    return found != NULL;
+}
+
+/* By the first tensor of the family's list that is there: the very first may be what is missing. */
+static void choose_prefix(struct binder *b)
+{
+    b->out->prefix = "";
+    for (size_t r = 0; r < b->family->tensor_count; r++) {
+        if (take_prefix(b, &b->family->tensors[r])) return;
     }
 }
 
@@ -145,6 +154,7 @@ static bool check_tensor(struct binder *b, const struct tn_tensor_rule *rule, st
     if (shape[0] == 0 || (rank == 2 && shape[1] == 0)) return true; /* the size itself was refused: nothing to hold against */
     bool same = t->rank == rank && t->shape[0] == shape[0] && (rank == 1 || t->shape[1] == shape[1]);
     if (same && is_float(t->dtype)) return true;
+    if (b->silent) return false;
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS, "%s does not fit role %.*s",
                                            same ? "element type" : "shape", TN_FMT_ARG(role));
     char found[160], expected[160];
@@ -163,12 +173,29 @@ static struct tn_str first_file(const struct binder *b)
     return b->c->variant->file_count ? b->inv->files[b->c->variant->files[0]].path : TN_STR("");
 }
 
-static void report_missing(struct binder *b, struct tn_str role, struct tn_str name, const char *alias)
+/* The matrix of a head that is this role's tensor as long as both are tied; *off: it is there and they are not. */
+static const struct tn_tensor_info *find_tied(const struct binder *b, const struct tn_tensor_rule *rule, bool *off)
 {
+    *off = false;
+    if (!b->family->tied.role || strcmp(b->family->tied.role, rule->role) != 0) return NULL;
+    const struct tn_tensor_info *t = tn_variant_tensor(b->inv, b->c->variant, tn_str_of(b->family->tied.name));
+    *off = t && !tn_component_value(b->c, "tie_word_embeddings")->b;
+    return *off ? NULL : t;
+}
+
+static void report_missing(struct binder *b, const struct tn_tensor_rule *rule, struct tn_str role, struct tn_str name,
+                           const char *alias)
+{
+    bool off;
+    (void)find_tied(b, rule, &off);
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_MISSING_TENSOR, TN_PHASE_ASSESS, "no tensor for role %.*s",
                                            TN_FMT_ARG(role));
     tn_at_tensor(f, first_file(b), name);
-    tn_found(f, "%u tensors, none with this name", (unsigned)b->c->variant->tensor_count);
+    if (off) {
+        tn_found(f, "%s of a head, which is not the same: tie_word_embeddings is false", b->family->tied.name);
+    } else {
+        tn_found(f, "%u tensors, none with this name", (unsigned)b->c->variant->tensor_count);
+    }
     tn_expected(f, "%.*s%s%s", TN_FMT_ARG(name), alias ? " or " : "", alias ? alias : "");
     tn_remedy(f, "fetch the package again; its weights are not complete");
 }
@@ -223,18 +250,23 @@ static bool bind_one(struct binder *b, size_t rule_index, uint64_t layer)
     enum tn_audit_kind kind = t ? TN_AUDIT_LOADED : older ? TN_AUDIT_ALIASED : TN_AUDIT_MISSING;
     if (!t) t = older;
     if (older) mark_seen(b, older);
+    bool off;
+    if (!t && (t = find_tied(b, rule, &off))) kind = TN_AUDIT_TIED;
     if (!t) {
         if (rule->flags & TN_TENSOR_OPTIONAL) {
             kind = TN_AUDIT_OPTIONAL_ABSENT;
         } else if (!b->silent && !(rule->flags & TN_TENSOR_PER_LAYER && layer >= b->first_absent_layer)) {
-            report_missing(b, full_role, tn_str_of(name), rule->alias ? alias : NULL);
+            report_missing(b, rule, full_role, tn_str_of(name), rule->alias ? alias : NULL);
         }
         return add_audit(b, kind, full_role, tn_str_of(name), NULL);
     }
     mark_seen(b, t);
     if (!check_tensor(b, rule, full_role, t)) kind = TN_AUDIT_MISMATCHED;
     b->out->bound[rule_index * b->out->layers + layer] = t;
-    return add_audit(b, kind, full_role, t->name, kind == TN_AUDIT_ALIASED ? "older name of the same tensor" : NULL);
+    return add_audit(b, kind, full_role, t->name,
+                     kind == TN_AUDIT_ALIASED ? "older name of the same tensor"
+                     : kind == TN_AUDIT_TIED  ? "the head's matrix, tied by tie_word_embeddings"
+                                              : NULL);
 }
 
 /* How many of the rules (of one layer, or those of no layer) have their tensor. */
@@ -253,6 +285,7 @@ static uint64_t count_present(const struct binder *b, bool per_layer, uint64_t l
 /* Looks at the whole before the parts, so that one fault stays one finding. */
 static void survey(struct binder *b)
 {
+    if (b->silent) return;
     uint64_t present = count_present(b, false, 0);
     b->first_absent_layer = 0;
     for (uint64_t layer = 0; layer < b->out->layers; layer++) {
@@ -334,7 +367,7 @@ static bool audit_rest(struct binder *b)
         enum tn_audit_kind kind = rule ? TN_AUDIT_ACCEPTED_UNUSED : TN_AUDIT_UNEXPECTED;
         if (!add_audit(b, kind, TN_STR(""), t->name, rule ? rule->why : NULL)) return false;
     }
-    if (extra) report_extra_layers(b, extra);
+    if (extra && !b->silent) report_extra_layers(b, extra);
     return true;
 }
 

@@ -73,6 +73,7 @@ const struct tn_family tn_family_distilbert = {
     .prefixes = prefixes,
     .tensors = tensors,
     .tensor_count = sizeof(tensors) / sizeof(tensors[0]),
+    .tied = {"embeddings.word", "vocab_projector.weight"},
     .unused = unused,
     .unused_count = sizeof(unused) / sizeof(unused[0]),
     .build = build,

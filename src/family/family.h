@@ -36,6 +36,10 @@ struct tn_family {
     const char *const *prefixes;      /* accepted in front of every name, NULL-terminated; "" is always tried first */
     const struct tn_tensor_rule *tensors;
     size_t tensor_count;
+    /* A role whose tensor may be saved as a head's matrix alone, by its whole name, while tie_word_embeddings is on. */
+    struct {
+        const char *role, *name;
+    } tied;
     const struct tn_unused_rule *unused;
     size_t unused_count;
     /* Emits the component; returns the value of the last hidden state. Failures stick to the graph. */
@@ -64,6 +68,7 @@ void tn_families_write(struct tn_json_writer *w);
 #define TN_AUDIT_LIST(X)                                                                           \
     X(LOADED, "loaded")                                                                            \
     X(ALIASED, "aliased")                                                                          \
+    X(TIED, "tied")                                                                                \
     X(OPTIONAL_ABSENT, "optional_absent")                                                          \
     X(ACCEPTED_UNUSED, "accepted_unused")                                                          \
     X(UNEXPECTED, "unexpected")                                                                    \

@@ -78,6 +78,7 @@ const struct tn_family tn_family_mpnet = {
     .prefixes = prefixes,
     .tensors = tensors,
     .tensor_count = sizeof(tensors) / sizeof(tensors[0]),
+    .tied = {"embeddings.word", "lm_head.decoder.weight"},
     .unused = unused,
     .unused_count = sizeof(unused) / sizeof(unused[0]),
     .build = build,

@@ -190,6 +190,7 @@ TN_DOC_OBJECT_TYPE(tn_plan_audit_type, "Audit", "What became of every tensor.",
     TN_DOC_MUST("prefix", TN_DOC_TEXT, "What all names begin with."),
     TN_DOC_MUST("loaded", TN_DOC_UINT64, "Tensors that are bound by name."),
     TN_DOC_MUST("aliased", AUDIT_ROWS, "Bound under another name."),
+    TN_DOC_MUST("tied", AUDIT_ROWS, "Bound to the matrix of a head that is the same one."),
     TN_DOC_MUST("optional_absent", AUDIT_ROWS, "Not there, and allowed not to be."),
     TN_DOC_MUST("accepted_unused", AUDIT_ROWS, "There, and known not to be needed."),
     TN_DOC_MUST("unexpected", AUDIT_ROWS, "There, and not understood."),
@@ -232,7 +233,7 @@ static const struct tn_docvariant operators[] = {
     TN_DOC_VARIANT("normalize", "Vectors of length 1.", OPERATOR),
 };
 _Static_assert(TN_DOC_COUNT(operators) == TN_OP_KINDS, "one row for each operator");
-_Static_assert(TN_AUDIT_KINDS == 7, "the audit has a member for each kind but the loaded ones, which are counted");
+_Static_assert(TN_AUDIT_KINDS == 8, "the audit has a member for each kind but the loaded ones, which are counted");
 
 static const struct tn_doctype operator_type = {
     .kind = TN_DOC_UNION,
