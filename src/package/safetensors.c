@@ -20,7 +20,8 @@ struct reader {
     size_t first; /* of our tensors in the list */
     char *header; /* header_bytes and a NUL */
     uint64_t header_bytes;
-    size_t unknown_types;
+    size_t unknown_types, unknown_at; /* how many, and the index of their finding */
+    struct tn_str unknown_spelling;   /* of the first; inside the header's text */
     struct tn_str written_for;
 };
 
@@ -229,11 +230,20 @@ static bool read_range(struct reader *r, struct tn_json member, struct tn_json o
 static void unknown_type(struct reader *r, struct tn_json member, struct tn_str spelling)
 {
     if (r->unknown_types++) return;
+    r->unknown_at = r->findings->count;
+    r->unknown_spelling = spelling;
     struct tn_finding *f = blocker(r, TN_UNSUPPORTED_QUANTIZATION, "a tensor has an element type that is not known");
     at_member(r, f, member);
-    tn_found(f, "\"%.*s\"", TN_FMT_ARG(spelling));
     tn_expected(f, "an element type that safetensors defines, such as F32, BF16 or I8");
     tn_remedy(f, "convert the weights to a known type, or update tenon");
+}
+
+/* Once all tensors were seen. */
+static void count_unknown_types(struct reader *r)
+{
+    if (r->unknown_types == 0 || r->unknown_at >= r->findings->count) return;
+    tn_found(&r->findings->items[r->unknown_at], "\"%.*s\"; %zu tensor(s) of unknown type, this is the first",
+             TN_FMT_ARG(r->unknown_spelling), r->unknown_types);
 }
 
 static bool only_known_members(struct reader *r, struct tn_json member)
@@ -368,6 +378,7 @@ static enum tn_status read_header(struct reader *r)
     struct tn_json root = tn_json_root(&doc);
     check_padding(r, root);
     status = read_members(r, root);
+    count_unknown_types(r);
     /* Where a member could not be read, holes are a consequence and no news. */
     if (!status && r->findings->blockers == before + (r->unknown_types ? 1 : 0)) status = verdict(r);
     tn_json_release(&doc);

@@ -96,7 +96,7 @@ TEST(a_path_that_leaves_is_told_once)
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         for (int module = 1; module < 4; module++) {
             static const char *const names[] = {"", "1_Pooling", "2_Dense", "3_Normalize"};
-            char from[64], to[64], element[16];
+            char from[64], to[64], element[32];
             snprintf(from, sizeof(from), "\"path\": \"%s\"", names[module]);
             snprintf(to, sizeof(to), "\"path\": \"%s\"", paths[i]);
             snprintf(element, sizeof(element), "/%d/path", module);

@@ -260,6 +260,10 @@ TEST(deep_nesting)
                         "\"max_input_chars_per_word\":9,\"vocab\":{\"u\":0}}}");
         CHECK_INT(tn_buf_status(&b), TN_OK);
         CHECK_INT(text_load(&x, b.data, b.len), depth > 128 ? TN_RESOURCE_LIMIT : TN_OK);
+        if (depth > 128) { /* by the name of the limit, at the byte at which it was passed */
+            CHECK_CONTAINS(x.err->primary.message, "limit json_depth");
+            CHECK(x.err->primary.offset > 31 && x.err->primary.offset < 31 + 128 * 36);
+        }
         tn_buf_release(&b);
         tn_text_tokenizer_free(x.t);
         x.t = NULL;
@@ -428,11 +432,13 @@ TEST(vocab_txt_refusals)
     o.vocab = TN_STR("[UNK]\n\xFF\n");
     CHECK_INT(tn_text_tokenizer_from_vocab(&x.ctx, &o, &x.t, x.err), TN_ARTIFACT_MALFORMED);
     CHECK_CONTAINS(x.err->primary.message, "UTF-8");
+    CHECK_STR(x.err->primary.file, "vocab.txt");
     o.vocab = TN_STR("");
     CHECK_INT(tn_text_tokenizer_from_vocab(&x.ctx, &o, &x.t, x.err), TN_ARTIFACT_MALFORMED);
     o.vocab = TN_STR("[UNK]\na\n");
     o.cls_token = (struct tn_str){0};
     CHECK_INT(tn_text_tokenizer_from_vocab(&x.ctx, &o, &x.t, x.err), TN_ARTIFACT_MALFORMED);
     CHECK_CONTAINS(x.err->primary.message, "special token");
+    CHECK_STR(x.err->primary.file, "vocab.txt");
     text_close(&x);
 }
