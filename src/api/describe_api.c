@@ -2,6 +2,7 @@
 #include "api/api.h"
 
 #include "describe/serial.h"
+#include "describe/standard/identity.h"
 #include "describe/validate.h"
 
 #include <string.h>
@@ -50,13 +51,13 @@ static enum tn_status write_verdict(struct tn_runtime *runtime, const char *path
                                     tn_document **out, tn_error *err)
 {
     struct tn_document_builder b;
-    char hex[TN_SHA256_HEX];
+    char identity[TN_STANDARD_IDENTITY_TEXT];
     tn_document_begin(&b, runtime);
     tn_jw_begin_object(&b.w);
     tn_jw_member_cstr(&b.w, "path", path);
     tn_jw_member_cstr(&b.w, "kind", tn_document_kind_name(v->kind));
     tn_jw_member_bool(&b.w, "valid", v->findings.blockers == 0);
-    tn_jw_member_cstr(&b.w, "identity", v->have_identity ? tn_digest_hex(&v->identity, hex) : NULL);
+    tn_jw_member_cstr(&b.w, "identity", v->have_identity ? tn_standard_identity_text(&v->identity, identity) : NULL);
     tn_jw_key(&b.w, "findings");
     tn_findings_write(&b.w, &v->findings);
     tn_jw_end_object(&b.w);

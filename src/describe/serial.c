@@ -31,10 +31,10 @@ static enum tn_status write_metadata(const struct tn_description *d, struct tn_b
     if (status) return status;
     tn_jw_init(&w, out, true);
     if (stated) tn_jw_json(&w, tn_json_root(&d->contract));
-    else if (view && tn_standard_graph_states(view)) tn_standard_graph_write(&w, view);
+    else if (view && tn_standard_graph_states(view)) status = tn_standard_graph_write(&w, view);
     else tn_standard_document_write(&w, d);
     tn_onnx_view_free(view);
-    return tn_buf_status(out);
+    return status ? status : tn_buf_status(out);
 }
 
 /* YAML is made from the parsed JSON, so that both forms say the same by construction. */

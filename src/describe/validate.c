@@ -3,8 +3,12 @@
 
 #include "base/yaml.h"
 #include "describe/package_document.h"
+#include "describe/standard/artifacts.h"
 #include "describe/standard/check.h"
+#include "describe/standard/identity.h"
 #include "describe/standard/tables.h"
+
+#include <string.h>
 
 const char *tn_document_kind_name(enum tn_document_kind kind)
 {
@@ -58,9 +62,20 @@ static enum tn_status unreadable(struct tn_validation *v, enum tn_status status,
     return TN_OK;
 }
 
-/* The meaning is looked at even when the shape is not right: whoever mends a document wants all of its faults. */
-static enum tn_status check_metadata(const struct tn_context *ctx, struct tn_json root, struct tn_validation *v,
-                                     struct tn_error *problem)
+/* Only a document that holds says the same as another one. */
+static enum tn_status identify(const struct tn_context *ctx, struct tn_json root, struct tn_validation *v,
+                               struct tn_error *problem)
+{
+    if (v->findings.blockers > 0 || !tn_json_present(root)) return TN_OK;
+    enum tn_status status = tn_standard_identity(root, ctx->alloc, &v->identity, problem);
+    v->have_identity = status == TN_OK;
+    return status;
+}
+
+/* The meaning is looked at even when the shape is not right: whoever mends a document wants all of its faults. `inv` NULL:
+ * the document alone. */
+static enum tn_status check_metadata(const struct tn_context *ctx, const struct tn_inventory *inv, struct tn_json root,
+                                     struct tn_validation *v, struct tn_error *problem)
 {
     struct tn_standard standard;
     enum tn_status status = tn_standard_check_tables(root, &v->findings);
@@ -68,6 +83,7 @@ static enum tn_status check_metadata(const struct tn_context *ctx, struct tn_jso
     status = tn_standard_read(&standard, ctx->alloc, root, problem);
     if (status) return status == TN_INSUFFICIENT_MEMORY ? status : unreadable(v, status, problem);
     status = tn_standard_check(&standard, &v->findings, problem);
+    if (!status && inv) status = tn_standard_check_artifacts(&standard, inv, &v->findings, problem);
     tn_standard_release(&standard);
     return status;
 }
@@ -76,7 +92,7 @@ static enum tn_status check(const struct tn_context *ctx, struct tn_json root, s
                             struct tn_error *problem)
 {
     switch (v->kind) {
-    case TN_DOCUMENT_METADATA: return check_metadata(ctx, root, v, problem);
+    case TN_DOCUMENT_METADATA: return check_metadata(ctx, NULL, root, v, problem);
     case TN_DOCUMENT_PACKAGE:
         return tn_doctype_check(root, &tn_package_document_type, TN_PHASE_DESCRIBE, &v->findings);
     case TN_DOCUMENT_HINTS: return tn_execution_hints_check_tables(root, &v->findings);
@@ -99,23 +115,45 @@ enum tn_status tn_validate_text(const struct tn_context *ctx, struct tn_str name
     } else {
         out->kind = kind_of(name, tn_json_root(&doc));
         status = check(ctx, tn_json_root(&doc), out, problem);
+        if (!status && out->kind == TN_DOCUMENT_METADATA) status = identify(ctx, tn_json_root(&doc), out, problem);
         tn_json_release(&doc);
     }
     tn_free(ctx->alloc, problem);
     return finish(out, status, err);
 }
 
-/* Whether a finding of the description says that the contract is wrong, and not that this build cannot run it. */
-static bool concerns_contract(const struct tn_finding *f)
+/* Against our own document, or against both and their files; what this build merely cannot run is no fault of them. */
+static bool concerns_documents(const struct tn_finding *f)
 {
-    return f->code != TN_PROVIDER_UNAVAILABLE && f->code != TN_MISSING_CAPABILITY;
+    static const enum tn_status codes[] = {TN_METADATA_INVALID, TN_ARTIFACT_MALFORMED, TN_ARTIFACT_MISSING,
+                                           TN_AMBIGUOUS_PACKAGE, TN_RESOURCE_LIMIT, TN_PATH_ESCAPE};
+    if (strcmp(f->file, TN_PACKAGE_FILE) == 0) return true;
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        if (f->code == codes[i]) return true;
+    return false;
+}
+
+/* What the description found, without what stands there already. */
+static void take_content(const struct tn_description *d, struct tn_validation *v)
+{
+    struct tn_findings own;
+    tn_findings_init(&own, d->arena.alloc, v->findings.max);
+    for (size_t i = 0; i < d->findings.count; i++) {
+        const struct tn_finding *from = &d->findings.items[i];
+        if (!concerns_documents(from)) continue;
+        struct tn_finding *f = tn_findings_add(&own, from->severity, from->code, TN_PHASE_DESCRIBE, "%s", from->message);
+        if (f) *f = *from;
+    }
+    tn_findings_append(&v->findings, &own);
+    v->findings.dropped += own.dropped;
+    tn_findings_release(&own);
 }
 
 enum tn_status tn_validate_package(const struct tn_description *d, struct tn_validation *out, struct tn_error *err)
 {
     const struct tn_context *ctx = d->inv->ctx;
     begin(out, ctx);
-    if (!tn_json_present(tn_json_root(&d->contract)) && d->findings.blockers == 0) {
+    if (!tn_str_is(d->dialect, "inference_metadata")) {
         struct tn_finding *f = tn_error_set(err, TN_METADATA_INVALID, TN_PHASE_DESCRIBE, "the package states no contract");
         tn_found(f, "a package of the convention %.*s", TN_FMT_ARG(d->dialect));
         tn_expected(f, "inference_metadata.yaml or inference_metadata.json at its root");
@@ -123,11 +161,12 @@ enum tn_status tn_validate_package(const struct tn_description *d, struct tn_val
         tn_validation_release(out);
         return TN_METADATA_INVALID;
     }
-    for (size_t i = 0; i < d->findings.count; i++) {
-        if (!concerns_contract(&d->findings.items[i])) continue;
-        struct tn_finding *f = tn_findings_add(&out->findings, d->findings.items[i].severity, d->findings.items[i].code,
-                                               TN_PHASE_DESCRIBE, "%s", d->findings.items[i].message);
-        if (f) *f = d->findings.items[i];
-    }
-    return finish(out, TN_OK, err);
+    struct tn_error *problem = tn_calloc(ctx->alloc, 1, sizeof(*problem));
+    enum tn_status status = problem ? TN_OK : TN_INSUFFICIENT_MEMORY;
+    struct tn_json root = tn_json_root(&d->contract);
+    if (!status && tn_json_present(root)) status = check_metadata(ctx, d->inv, root, out, problem);
+    if (!status) take_content(d, out);
+    if (!status) status = identify(ctx, root, out, problem);
+    tn_free(ctx->alloc, problem);
+    return finish(out, status, err);
 }

@@ -9,6 +9,7 @@
 #include "describe/dialect/dialect.h"
 #include "describe/package_document.h"
 #include "describe/requirements.h"
+#include "describe/standard/artifacts.h"
 #include "describe/standard/check.h"
 #include "describe/standard/tables.h"
 
@@ -57,15 +58,8 @@ static void read_package_document(struct tn_builder *b, struct tn_json artifact)
         tn_builder_no_memory(b);
         return;
     }
-    if (status || !tn_builder_has(b, path)) {
-        f = tn_blocker(b, status ? status : TN_ARTIFACT_MISSING,
-                       status ? "the component's artifact leaves the package" : "the component's artifact is not there");
-        tn_at_json(f, artifact);
-        tn_found(f, "%.*s", TN_FMT_ARG(stated));
-        tn_expected(f, "%s", TN_PACKAGE_FILE);
-        return;
-    }
-    if (!tn_builder_json(b, path, TN_JSON_OBJECT, &doc)) return;
+    /* That it stands inside the package, and is there, was checked with the contract. */
+    if (status || !tn_builder_json(b, path, TN_JSON_OBJECT, &doc)) return;
     if (tn_doctype_check(tn_json_root(&doc), &tn_package_document_type, TN_PHASE_DESCRIBE, &b->d->findings) == TN_OK) {
         tn_package_document_read(b, tn_json_root(&doc));
     }
@@ -165,7 +159,7 @@ static void read_components(struct tn_builder *b, struct tn_json root)
     check_width(b, ours);
 }
 
-/* Shape, then meaning. False: nothing of the document can be relied on. */
+/* Shape, then meaning, then the files that it names. False: nothing of the document can be relied on. */
 static bool check_contract(struct tn_builder *b, struct tn_json root)
 {
     struct tn_description *d = b->d;
@@ -176,6 +170,7 @@ static bool check_contract(struct tn_builder *b, struct tn_json root)
     tn_error_clear(b->scratch);
     status = tn_standard_read(&d->standard, b->alloc, root, b->scratch);
     if (!status) status = tn_standard_check(&d->standard, &d->findings, b->scratch);
+    if (!status) status = tn_standard_check_artifacts(&d->standard, b->inv, &d->findings, b->scratch);
     if (status) tn_builder_report(b, status);
     return !status && d->findings.blockers == before;
 }

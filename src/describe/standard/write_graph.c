@@ -1,10 +1,12 @@
 /*
  * A package that is one ONNX graph, in the inference-metadata form: the graph's ports as they stand, each an input of the
- * application or an output. What the ports mean is not known, so nothing is said about it.
+ * application or an output, with the roles that its structure or the convention of its exporter settles. The others keep
+ * none: nothing is said that is not known.
  *
  * The form asks for a type and a rank of every port; a graph that leaves one open, or has a port that is no tensor, cannot
  * be stated in it.
  */
+#include "describe/roles.h"
 #include "describe/standard/write.h"
 
 #include <stdio.h>
@@ -119,7 +121,34 @@ static void write_port_list(struct tn_json_writer *w, const char *key, const str
     tn_jw_end_object(w);
 }
 
-static void write_component(struct tn_json_writer *w, const struct tn_onnx_view *view)
+/* Roles of the standard's vocabulary, each for at most one port. */
+static void write_roles(struct tn_json_writer *w, const struct tn_onnx_view *view, const struct tn_role_port *ports)
+{
+    struct tn_role_question q = {.component = TN_STR("graph"),
+                                 .graph = view->file,
+                                 .ports = ports,
+                                 .port_count = view->input_count + view->output_count,
+                                 .names = true};
+    bool begun = false;
+    for (unsigned role = 0; role < TN_ROLE_NONE; role++) {
+        if (tn_role_of_standard(tn_str_of(tn_role_name((enum tn_role)role))) == TN_ROLE_NONE) continue;
+        for (int output = 0; output <= 1; output++) {
+            if (!tn_role_has_side((enum tn_role)role, output)) continue;
+            struct tn_role_binding b = tn_role_settle(&q, (enum tn_role)role, output, false, NULL);
+            if (b.source == TN_ROLE_UNSETTLED) continue;
+            if (!begun) {
+                tn_jw_key(w, "roles");
+                tn_jw_begin_object(w);
+                begun = true;
+            }
+            tn_jw_key_str(w, ports[b.port].name);
+            tn_jw_cstr(w, tn_role_name((enum tn_role)role));
+        }
+    }
+    if (begun) tn_jw_end_object(w);
+}
+
+static void write_component(struct tn_json_writer *w, const struct tn_onnx_view *view, const struct tn_role_port *ports)
 {
     tn_jw_key(w, "components");
     tn_jw_begin_object(w);
@@ -134,6 +163,7 @@ static void write_component(struct tn_json_writer *w, const struct tn_onnx_view 
     tn_jw_begin_object(w);
     write_port_list(w, "inputs", view->inputs, view->input_count);
     write_port_list(w, "outputs", view->outputs, view->output_count);
+    write_roles(w, view, ports);
     tn_jw_end_object(w);
     tn_jw_end_object(w);
     tn_jw_end_object(w);
@@ -174,8 +204,11 @@ static void write_steps(struct tn_json_writer *w, const struct tn_onnx_view *vie
     tn_jw_end_array(w);
 }
 
-void tn_standard_graph_write(struct tn_json_writer *w, const struct tn_onnx_view *view)
+enum tn_status tn_standard_graph_write(struct tn_json_writer *w, const struct tn_onnx_view *view)
 {
+    struct tn_role_port *ports = tn_calloc(view->alloc, view->input_count + view->output_count + 1, sizeof(*ports));
+    if (!ports) return TN_INSUFFICIENT_MEMORY;
+    tn_role_ports(view, NULL, NULL, ports);
     tn_jw_begin_object(w);
     tn_jw_member_cstr(w, "schema_version", "v1");
     tn_jw_key(w, "pipeline");
@@ -192,9 +225,11 @@ void tn_standard_graph_write(struct tn_json_writer *w, const struct tn_onnx_view
     tn_jw_end_object(w);
     write_inputs(w, view);
     write_outputs(w, view);
-    write_component(w, view);
+    write_component(w, view, ports);
     write_steps(w, view);
     tn_jw_end_object(w);
     tn_jw_end_object(w);
     tn_jw_end_object(w);
+    tn_free(view->alloc, ports);
+    return TN_OK;
 }
