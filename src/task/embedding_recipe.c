@@ -210,7 +210,8 @@ struct tn_recipe_run {
     char *role;                  /* "" when there is none */
     bool role_asked, role_set;
     bool package_normalizes;
-    uint64_t package_dimensions, max_tokens;
+    uint64_t package_dimensions, max_tokens, width;
+    struct tn_str default_role;  /* of the package, or ""; lives with the description */
     size_t count, begun, ready, checked;
     uint64_t *text_end;          /* [count] end of each text in `text` */
     char *text;                  /* each one with its prompt */
@@ -425,6 +426,8 @@ static enum tn_status start(const struct tn_recipe_model *m, const void *request
     run->package_normalizes = m->normalizes;
     run->package_dimensions = m->truncate_dim;
     run->max_tokens = m->max_tokens;
+    run->width = m->width;
+    run->default_role = m->default_prompt ? m->default_prompt->name : TN_STR("");
     run->count = r->count;
     run->counts.items = r->count;
     run->finish = tn_embedding_finish_of(m->normalizes, m->truncate_dim, m->width, r->normalize, r->dimensions);
@@ -707,7 +710,8 @@ static uint64_t dimensions(const struct tn_recipe_run *run)
     return run->finish.dimensions;
 }
 
-static void write_choice(struct tn_json_writer *w, const char *name, const char *origin)
+/* An option as in a plan: {origin, value, overrides: [{origin, value}]}. The caller writes the value between. */
+static void begin_option(struct tn_json_writer *w, const char *name, const char *origin)
 {
     tn_jw_key(w, name);
     tn_jw_begin_object(w);
@@ -715,47 +719,89 @@ static void write_choice(struct tn_json_writer *w, const char *name, const char 
     tn_jw_key(w, "value");
 }
 
-static void write_normalize(const struct tn_recipe_run *run, struct tn_json_writer *w)
+/* What a request was said against; `over` false: nothing. The caller writes that value between. */
+static void begin_overrides(struct tn_json_writer *w, bool over, const char *origin)
 {
-    bool asked = run->request.normalize != TN_AUTO;
-    write_choice(w, "normalize", asked ? "request" : "package");
-    tn_jw_bool(w, asked ? run->request.normalize == TN_YES : run->package_normalizes);
+    tn_jw_key(w, "overrides");
+    tn_jw_begin_array(w);
+    if (!over) return;
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "origin", origin);
+    tn_jw_key(w, "value");
+}
+
+static void end_option(struct tn_json_writer *w, bool over)
+{
+    if (over) tn_jw_end_object(w);
+    tn_jw_end_array(w);
     tn_jw_end_object(w);
+}
+
+static void write_flag(struct tn_json_writer *w, const char *name, const char *origin, bool otherwise, bool asked, bool value)
+{
+    begin_option(w, name, asked ? "request" : origin);
+    tn_jw_bool(w, asked ? value : otherwise);
+    begin_overrides(w, asked, origin);
+    if (asked) tn_jw_bool(w, otherwise);
+    end_option(w, asked);
+}
+
+static void write_count(struct tn_json_writer *w, const char *name, const char *origin, uint64_t otherwise, bool asked,
+                        uint64_t value)
+{
+    begin_option(w, name, asked ? "request" : origin);
+    tn_jw_u64(w, asked ? value : otherwise);
+    begin_overrides(w, asked, origin);
+    if (asked) tn_jw_u64(w, otherwise);
+    end_option(w, asked);
+}
+
+static void write_str_or_null(struct tn_json_writer *w, struct tn_str s)
+{
+    if (s.n) {
+        tn_jw_str(w, s);
+    } else {
+        tn_jw_null(w);
+    }
+}
+
+static void write_role(struct tn_json_writer *w, const struct tn_recipe_run *run)
+{
+    const char *origin = run->default_role.n ? "package" : "default";
+    begin_option(w, "role", run->role_asked ? "request" : origin);
+    write_str_or_null(w, run->role_set ? tn_str_of(run->role) : TN_STR(""));
+    begin_overrides(w, run->role_asked, origin);
+    if (run->role_asked) write_str_or_null(w, run->default_role);
+    end_option(w, run->role_asked);
+}
+
+static void write_batch(struct tn_json_writer *w, unsigned batch)
+{
+    begin_option(w, "batch", batch ? "request" : "default");
+    if (batch) {
+        tn_jw_u64(w, batch);
+    } else {
+        tn_jw_cstr(w, "by tokens");
+    }
+    begin_overrides(w, batch > 0, "default");
+    if (batch) tn_jw_cstr(w, "by tokens");
+    end_option(w, batch > 0);
 }
 
 static void write_options(const struct tn_recipe_run *run, struct tn_json_writer *w)
 {
     const struct tn_embed_request *r = &run->request;
-    write_choice(w, "role", run->role_asked ? "request" : run->role_set ? "package" : "default");
-    if (run->role_set) {
-        tn_jw_cstr(w, run->role);
-    } else {
-        tn_jw_null(w);
-    }
-    tn_jw_end_object(w);
-    write_normalize(run, w);
-    write_choice(w, "dimensions", r->dimensions ? "request" : "package");
-    tn_jw_u64(w, run->finish.dimensions);
-    tn_jw_end_object(w);
-    write_choice(w, "truncate", r->truncate == TN_AUTO ? "default" : "request");
-    tn_jw_bool(w, run->truncate == TN_YES);
-    tn_jw_end_object(w);
-    write_choice(w, "max_tokens", "package");
-    tn_jw_u64(w, run->max_tokens);
-    tn_jw_end_object(w);
-    write_choice(w, "atomic", r->atomic ? "request" : "default");
-    tn_jw_bool(w, r->atomic);
-    tn_jw_end_object(w);
-    write_choice(w, "batch", r->batch ? "request" : "default");
-    if (r->batch) {
-        tn_jw_u64(w, r->batch);
-    } else {
-        tn_jw_cstr(w, "by tokens");
-    }
-    tn_jw_end_object(w);
-    write_choice(w, "timeout_ms", r->timeout_ms ? "request" : "default");
-    tn_jw_u64(w, r->timeout_ms);
-    tn_jw_end_object(w);
+    bool cut = run->package_dimensions > 0 && run->package_dimensions < run->width;
+    write_role(w, run);
+    write_flag(w, "normalize", run->package_normalizes ? "package" : "default", run->package_normalizes,
+               r->normalize != TN_AUTO, r->normalize == TN_YES);
+    write_count(w, "dimensions", cut ? "package" : "default", cut ? run->package_dimensions : run->width, r->dimensions > 0,
+                run->finish.dimensions);
+    write_flag(w, "truncate", "default", true, r->truncate != TN_AUTO, run->truncate == TN_YES);
+    write_count(w, "max_tokens", "package", run->max_tokens, false, 0);
+    write_flag(w, "atomic", "default", false, r->atomic, r->atomic);
+    write_batch(w, r->batch);
+    write_count(w, "timeout_ms", "default", 0, r->timeout_ms > 0, r->timeout_ms);
 }
 
 static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
