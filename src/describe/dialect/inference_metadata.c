@@ -159,21 +159,24 @@ static void read_components(struct tn_builder *b, struct tn_json root)
     check_width(b, ours);
 }
 
-static bool check_shape(struct tn_builder *b, struct tn_json root)
+static bool read_contract(struct tn_builder *b, struct tn_json root)
 {
     enum tn_status status = tn_standard_check_tables(root, &b->d->findings);
     if (status == TN_INSUFFICIENT_MEMORY) tn_builder_no_memory(b);
+    if (status) return false;
+    tn_error_clear(b->scratch);
+    status = tn_standard_read(&b->d->standard, b->alloc, root, b->scratch);
+    if (status) tn_builder_report(b, status);
     return status == TN_OK;
 }
 
 /* What its parts mean together, and the files that it names. False: nothing of the document can be relied on. */
-static bool check_meaning(struct tn_builder *b, struct tn_json root)
+static bool check_meaning(struct tn_builder *b)
 {
     struct tn_description *d = b->d;
     size_t before = d->findings.blockers;
     tn_error_clear(b->scratch);
-    enum tn_status status = tn_standard_read(&d->standard, b->alloc, root, b->scratch);
-    if (!status) status = tn_standard_check(&d->standard, &d->findings, b->scratch);
+    enum tn_status status = tn_standard_check(&d->standard, &d->findings, b->scratch);
     if (!status) status = tn_standard_check_artifacts(&d->standard, b->inv, &d->findings, b->scratch);
     if (status) tn_builder_report(b, status);
     return !status && d->findings.blockers == before;
@@ -197,9 +200,9 @@ static void describe(struct tn_builder *b)
         return;
     }
     if (!tn_builder_document(b, path, TN_JSON_OBJECT, doc)) return;
-    if (!check_shape(b, tn_json_root(doc))) return;
+    if (!read_contract(b, tn_json_root(doc))) return;
     take_requirements(b, tn_json_root(doc));
-    if (!check_meaning(b, tn_json_root(doc))) return;
+    if (!check_meaning(b)) return;
     read_components(b, tn_json_root(doc));
     tn_compare_with_convention(b);
 }
