@@ -95,6 +95,10 @@ void tn_text_scratch_release(struct tn_text_scratch *s)
     tn_free(s->alloc, s->word_offsets);
     tn_free(s->alloc, s->hashes);
     tn_free(s->alloc, s->output_offsets);
+    tn_regex_run_release(&s->regex);
+    tn_free(s->alloc, s->bpe.symbols);
+    tn_free(s->alloc, s->bpe.heap);
+    tn_free(s->alloc, s->bpe.text);
 }
 
 void tn_text_encoding_init(struct tn_text_encoding *e, struct tn_alloc *alloc)
@@ -125,19 +129,22 @@ static bool prepare_scratch(const struct tn_text_tokenizer *t, struct tn_text_en
         e->scratch->alloc = e->alloc;
     }
     struct tn_text_scratch *s = e->scratch;
-    bool fresh = !s->cache && (s->used || bytes >= CACHE_FROM_BYTES);
+    bool wanted = s->cache || s->used || bytes >= CACHE_FROM_BYTES;
     s->used = true;
-    if (fresh) {
-        s->cache = tn_malloc_aligned(e->alloc, sizeof(*s->cache) << TN_CACHE_BITS, 64);
+    if (wanted && (!s->cache || s->cache_bits != t->cache_bits)) {
+        tn_free(e->alloc, s->cache);
+        s->cache = tn_malloc_aligned(e->alloc, sizeof(*s->cache) << t->cache_bits, 64);
+        s->owned = false;
         if (!s->cache) return false;
-        memset(s->cache, 0, sizeof(*s->cache) << TN_CACHE_BITS);
+        s->cache_bits = t->cache_bits;
+        memset(s->cache, 0, sizeof(*s->cache) << s->cache_bits);
     }
     if (!s->chars_seen) s->chars_seen = tn_malloc(e->alloc, sizeof(*s->chars_seen) << TN_CHAR_CACHE_BITS);
     if (!s->chars_seen) return false;
     if (!tn_text_grow(e->alloc, &s->hashes, &s->hashes_cap, TN_CACHE_BYTES, sizeof(*s->hashes))) return false;
     if (!tn_text_grow(e->alloc, &s->word, &s->word_cap, 256, 1)) return false;
     if (s->owned && tn_digest_eq(&s->owner, &t->identity)) return true;
-    if (s->cache) memset(s->cache, 0, sizeof(*s->cache) << TN_CACHE_BITS);
+    if (s->cache) memset(s->cache, 0, sizeof(*s->cache) << s->cache_bits);
     memset(s->chars_seen, 0xFF, sizeof(*s->chars_seen) << TN_CHAR_CACHE_BITS);
     s->owner = t->identity;
     s->owned = true;

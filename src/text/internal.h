@@ -8,6 +8,7 @@
 #define TN_TEXT_INTERNAL_H
 
 #include "base/buf.h"
+#include "text/regex.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
 #include "text/vocab.h"
@@ -49,12 +50,12 @@ struct tn_token_list {
 
 /* ---- scratch -------------------------------------------------------------------------------------------------- */
 
-enum { TN_CACHE_BITS = 12, TN_CACHE_PIECES = 6, TN_CACHE_BYTES = 28 };
+enum { TN_CACHE_BITS = 12, TN_CACHE_BITS_BPE = 14, TN_CACHE_PIECES = 6, TN_CACHE_BYTES = 28 };
 
 /* A word that was tokenized before; one cache line. */
 struct tn_cached_word {
     uint32_t tag;
-    uint8_t bytes, pieces;
+    uint8_t bytes, pieces; /* bytes: with the word's form, see word_cache.h */
     uint8_t ends[TN_CACHE_PIECES]; /* byte after each piece, in the word */
     uint32_t ids[TN_CACHE_PIECES];
     char word[TN_CACHE_BYTES];
@@ -78,17 +79,41 @@ struct tn_form {
     uint32_t ccc;
 };
 
+/* A part of a word while merges are applied: a list through the array; length 0: swallowed by the one before. */
+struct tn_bpe_symbol {
+    uint32_t id, length; /* bytes */
+    uint32_t prev, next; /* UINT32_MAX: none */
+};
+
+struct tn_bpe_merge {
+    uint64_t key; /* rank, then position: the order of merging */
+    uint32_t id;  /* of the result */
+};
+
+struct tn_bpe_work {
+    struct tn_bpe_symbol *symbols;
+    size_t count, cap;
+    struct tn_bpe_merge *heap;
+    size_t heap_count, heap_cap;
+    char *text; /* a character with prefix and suffix, a word in the byte alphabet */
+    size_t text_cap;
+    uint64_t steps; /* merges looked at, for tests of linear time */
+};
+
 struct tn_text_scratch {
     struct tn_alloc *alloc;
     struct tn_digest owner; /* tokenizer that the caches belong to */
     bool owned, used;
     struct tn_cached_word *cache; /* NULL until it pays */
+    unsigned cache_bits;
     struct tn_cached_char *chars_seen;
     struct tn_chars chars, spare;
     size_t most_chars; /* a normalizer must not make more of the current text */
     struct tn_form *forms;
     size_t form_count, forms_cap;
     struct tn_splits splits, next;
+    struct tn_regex_run regex;
+    struct tn_bpe_work bpe;
     struct tn_token_list sequences[2];
     char *word; /* bytes of the current word */
     size_t word_cap;
@@ -162,22 +187,12 @@ enum tn_normalizer_kind {
     TN_NORM_NMT
 };
 
-/* One class of characters and how often it repeats. */
-struct tn_pattern_class {
-    uint32_t (*ranges)[2]; /* inclusive */
-    size_t count;
-    bool white, word, negated; /* \s and \w are in it; all the rest is */
-    bool bracketed;
-    bool repeats;              /* at_least times or more; else once */
-    size_t at_least;
-};
-
-/* A literal, or alternatives of a regular expression. */
+/* A literal, or a regular expression. */
 struct tn_pattern {
     uint32_t *literal;
     size_t length;
-    struct tn_pattern_class *branches;
-    size_t branch_count;
+    const struct tn_regex *regex;
+    struct tn_str text; /* of the expression */
 };
 
 struct tn_normalizer {
@@ -199,8 +214,19 @@ enum tn_status tn_normalizers_load(struct tn_text_loader *ld, struct tn_json sta
 /* Applies all steps to s->chars. */
 enum tn_status tn_normalize(const struct tn_text_tokenizer *t, struct tn_text_scratch *s);
 enum tn_status tn_pattern_load(struct tn_text_loader *ld, struct tn_json stage, struct tn_pattern *out);
-/* Length of a match that begins at chars[0], 0: none. */
-size_t tn_pattern_match(const struct tn_pattern *p, const struct tn_char *chars, size_t n);
+/* For Replace: refuses an expression that may match nothing. */
+enum tn_status tn_pattern_not_empty(struct tn_text_loader *ld, struct tn_json stage, const struct tn_pattern *p);
+/* A search through chars[0, n), of one pattern at a time and scratch. */
+struct tn_pattern_search {
+    const struct tn_pattern *pattern;
+    struct tn_regex_run *run;
+    const struct tn_char *chars;
+    size_t n, from;
+};
+void tn_pattern_begin(struct tn_pattern_search *search, struct tn_text_scratch *s, const struct tn_pattern *p,
+                      const struct tn_char *chars, size_t n);
+/* The next match; a regular expression may match nothing (see regex.h). */
+enum tn_status tn_pattern_next(struct tn_pattern_search *search, size_t *begin, size_t *end, bool *found);
 
 /* ---- pre-tokenizer -------------------------------------------------------------------------------------------- */
 
@@ -212,7 +238,9 @@ enum tn_pre_kind {
     TN_PRE_DIGITS,
     TN_PRE_DELIMITER,
     TN_PRE_SPLIT,
-    TN_PRE_FIXED_LENGTH
+    TN_PRE_FIXED_LENGTH,
+    TN_PRE_BYTE_LEVEL,
+    TN_PRE_METASPACE
 };
 
 enum tn_behavior { /* in the order of the list in pre_tokenizer.c */
@@ -223,13 +251,23 @@ enum tn_behavior { /* in the order of the list in pre_tokenizer.c */
     TN_CONTIGUOUS
 };
 
+enum tn_prepend_scheme { /* in the order of the list in pre_rewrite.c */
+    TN_PREPEND_FIRST,
+    TN_PREPEND_NEVER,
+    TN_PREPEND_ALWAYS
+};
+
 struct tn_pre_tokenizer {
     enum tn_pre_kind kind;
     enum tn_behavior behavior;
     bool invert;
     uint32_t delimiter;
     uint64_t length; /* fixed length, in characters */
-    struct tn_pattern pattern;
+    struct tn_pattern pattern; /* also ByteLevel's own */
+    bool add_prefix_space, use_regex;  /* ByteLevel */
+    uint32_t replacement;              /* Metaspace */
+    enum tn_prepend_scheme prepend;
+    bool split;
 };
 
 struct tn_pre_tokenizers {
@@ -240,6 +278,25 @@ struct tn_pre_tokenizers {
 enum tn_status tn_pre_tokenizers_load(struct tn_text_loader *ld, struct tn_json stage, unsigned depth);
 /* Splits s->splits further (those that are not tokens yet). */
 enum tn_status tn_pre_tokenize(const struct tn_text_tokenizer *t, struct tn_text_scratch *s);
+/* By the step's pattern and behavior. */
+enum tn_status tn_pre_split(struct tn_text_scratch *s, const struct tn_pre_tokenizer *step);
+
+/* ByteLevel and Metaspace, which also change the characters of each piece. */
+enum tn_status tn_pre_byte_level_load(struct tn_text_loader *ld, struct tn_json stage, struct tn_pre_tokenizer *out);
+enum tn_status tn_pre_metaspace_load(struct tn_text_loader *ld, struct tn_json stage, struct tn_pre_tokenizer *out);
+enum tn_status tn_pre_byte_level(struct tn_text_scratch *s, const struct tn_pre_tokenizer *step);
+enum tn_status tn_pre_metaspace(struct tn_text_scratch *s, const struct tn_pre_tokenizer *step);
+/* Metaspace's "replacement": one character. */
+enum tn_status tn_load_replacement(struct tn_text_loader *ld, struct tn_json stage, uint32_t *out);
+
+/* ---- the byte alphabet ---------------------------------------------------------------------------------------- */
+
+/* The expression of ByteLevel itself, GPT-2's. */
+#define TN_GPT2_PATTERN "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
+
+/* How byte-level stages write a byte as a character below U+0144, and back; -1: no such character. */
+uint32_t tn_byte_char(unsigned char byte);
+int tn_char_byte(uint32_t c);
 
 /* ---- model ---------------------------------------------------------------------------------------------------- */
 
@@ -258,7 +315,58 @@ struct tn_model_kind {
     void (*fingerprint)(const struct tn_text_tokenizer *t, struct tn_sha256 *h);
 };
 
-extern const struct tn_model_kind tn_model_wordpiece;
+extern const struct tn_model_kind tn_model_wordpiece, tn_model_bpe;
+
+/* The vocabulary {token: id} of a model, in three steps; `vocab` is an object (absent for the fallback rule). */
+enum tn_status tn_model_vocab_load(struct tn_text_loader *ld, struct tn_json vocab);
+enum tn_status tn_model_vocab_seal(struct tn_text_loader *ld, struct tn_json vocab);
+void tn_model_vocab_fingerprint(const struct tn_text_tokenizer *t, struct tn_sha256 *h);
+/* The id of "unk_token", which must be in the vocabulary. */
+enum tn_status tn_model_unknown(struct tn_text_loader *ld, struct tn_json model, struct tn_str unk, uint32_t *id);
+
+/* Two symbols and what they become. */
+struct tn_bpe_pair {
+    uint64_t pair; /* left id, right id */
+    uint32_t rank; /* TN_BPE_NO_RANK: the slot is free */
+    uint32_t id;
+};
+
+enum { TN_BPE_NO_RANK = UINT32_MAX, TN_BPE_SHORT = 64, TN_BPE_LOW = 0x144 };
+
+struct tn_bpe {
+    struct tn_bpe_pair *pairs; /* open addressing */
+    unsigned pair_bits;
+    uint64_t pair_seed;
+    struct tn_digest merges;   /* of the list, for the identity */
+    struct tn_str prefix, suffix, unk;
+    bool has_unk, fuse_unk, byte_fallback, ignore_merges;
+    bool plain;      /* merging the lowest rank first is all there is: see bpe_merge.c */
+    uint32_t unk_id;
+    uint32_t low[TN_BPE_LOW]; /* ids of the first characters, which hold the byte alphabet; TN_BPE_NO_RANK: none */
+    uint32_t bytes[256];      /* ids of <0xHH>; TN_BPE_NO_RANK: not all of them are there */
+};
+
+static inline uint64_t tn_bpe_hash(const struct tn_bpe *m, uint64_t pair)
+{
+    uint64_t h = (pair ^ m->pair_seed) * UINT64_C(0x9E3779B97F4A7C15);
+    return (h ^ h >> 32) * UINT64_C(0xD6E8FEB86659FD93);
+}
+
+/* The merge of two symbols, or NULL. */
+static inline const struct tn_bpe_pair *tn_bpe_find(const struct tn_bpe *m, uint32_t a, uint32_t b)
+{
+    uint64_t pair = (uint64_t)a << 32 | b;
+    size_t mask = ((size_t)1 << m->pair_bits) - 1;
+    for (size_t i = (size_t)(tn_bpe_hash(m, pair) >> (64 - m->pair_bits));; i = (i + 1) & mask) {
+        if (m->pairs[i].rank == TN_BPE_NO_RANK) return NULL;
+        if (m->pairs[i].pair == pair) return &m->pairs[i];
+    }
+}
+
+/* Applies all merges to s->bpe.symbols[0, count), which are linked; swallowed ones get length 0. */
+enum tn_status tn_bpe_merge_all(const struct tn_bpe *m, struct tn_text_scratch *s);
+/* The same for n <= TN_BPE_SHORT symbols of a plain model, in place; ends[i] is where symbol i ends. Returns how many. */
+size_t tn_bpe_merge_short(const struct tn_bpe *m, uint32_t *ids, uint32_t *ends, size_t n);
 
 struct tn_wordpiece {
     uint32_t unk_id;
@@ -353,7 +461,26 @@ enum tn_status tn_post_process(const struct tn_text_tokenizer *t, const struct t
                                const struct tn_text_options *options, struct tn_text_encoding *e,
                                struct tn_error *err);
 
+/* ---- decoder -------------------------------------------------------------------------------------------------- */
+
 enum tn_status tn_decoder_load(struct tn_text_loader *ld, struct tn_json stage);
+
+/* Texts on their way through a decoder's steps: one after the other, text i ends at ends[i]. */
+struct tn_decoded {
+    struct tn_alloc *alloc;
+    struct tn_buf text, next;
+    size_t *ends, *next_ends;
+    size_t count, ends_cap, next_count, next_ends_cap;
+    struct tn_text_scratch scratch; /* for patterns */
+    enum tn_status failed;
+};
+
+struct tn_decoder_step;
+void tn_decoded_init(struct tn_decoded *d, struct tn_alloc *alloc, size_t max);
+void tn_decoded_release(struct tn_decoded *d);
+enum tn_status tn_decoded_status(const struct tn_decoded *d);
+void tn_decoded_add(struct tn_decoded *d, struct tn_str s);
+enum tn_status tn_decoder_run(const struct tn_decoder_step *step, struct tn_decoded *d);
 
 /* ---- the tokenizer -------------------------------------------------------------------------------------------- */
 
@@ -372,9 +499,31 @@ struct tn_padding {
     struct tn_str token;
 };
 
+enum tn_decoder_kind {
+    TN_DEC_BYTE_LEVEL,
+    TN_DEC_WORDPIECE,
+    TN_DEC_METASPACE,
+    TN_DEC_BPE,
+    TN_DEC_BYTE_FALLBACK,
+    TN_DEC_FUSE,
+    TN_DEC_STRIP,
+    TN_DEC_REPLACE,
+    TN_DEC_CTC
+};
+
+struct tn_decoder_step {
+    enum tn_decoder_kind kind;
+    bool cleanup, drop_first;
+    struct tn_str text, delimiter; /* prefix, suffix, content, padding token */
+    uint32_t c;                    /* Metaspace's sign, what Strip cuts */
+    uint64_t start, stop;
+    struct tn_pattern pattern;
+};
+
 struct tn_decoder {
-    bool present, cleanup;
-    struct tn_str prefix;
+    bool present;
+    struct tn_decoder_step *steps; /* of nested Sequences in their order */
+    size_t count;
 };
 
 /* What the fast path does with each byte. */
@@ -392,6 +541,7 @@ struct tn_text_tokenizer {
     const struct tn_model_kind *kind;
     struct tn_vocab vocab;
     struct tn_wordpiece model;
+    struct tn_bpe bpe;
     struct tn_normalizers normalizers;
     struct tn_pre_tokenizers pre_tokenizers;
     struct tn_added added;
@@ -400,6 +550,7 @@ struct tn_text_tokenizer {
     struct tn_truncation truncation;
     struct tn_padding padding;
     struct tn_fast_bert fast;
+    unsigned cache_bits; /* of the words that a scratch remembers */
     struct tn_digest identity;
 };
 

@@ -3,11 +3,11 @@
 
 static const struct tn_model_kind *const kinds[] = {
     &tn_model_wordpiece,
-    &(const struct tn_model_kind){.name = "BPE"},
+    &tn_model_bpe,
     &(const struct tn_model_kind){.name = "Unigram"},
     &(const struct tn_model_kind){.name = "WordLevel"},
 };
-static const char offered[] = "WordPiece";
+static const char offered[] = "WordPiece BPE";
 
 /* Files from before "type" existed: the kind follows from the members, tried in the library's order. */
 static struct tn_str untagged_kind(struct tn_json model)

@@ -51,6 +51,7 @@ static enum tn_status load_replace(struct tn_text_loader *ld, struct tn_json sta
 {
     enum tn_status status = tn_load_members(ld, stage, "normalizer Replace", "type pattern content");
     if (!status) status = tn_pattern_load(ld, stage, &out->pattern);
+    if (!status) status = tn_pattern_not_empty(ld, stage, &out->pattern);
     return status ? status : load_content(ld, stage, "content", out);
 }
 
@@ -227,15 +228,19 @@ static enum tn_status prepend(struct tn_text_scratch *s, const struct tn_normali
 static enum tn_status replace(struct tn_text_scratch *s, const struct tn_normalizer *step)
 {
     struct transform x = {.s = s};
-    for (size_t i = 0; i < s->chars.count;) {
-        size_t n = tn_pattern_match(&step->pattern, s->chars.at + i, s->chars.count - i);
-        if (n == 0) {
+    struct tn_pattern_search search;
+    size_t begin = s->chars.count, end = 0;
+    bool found = true;
+    tn_pattern_begin(&search, s, &step->pattern, s->chars.at, s->chars.count);
+    for (size_t i = 0; found;) {
+        enum tn_status status = tn_pattern_next(&search, &begin, &end, &found);
+        if (status) return status;
+        for (size_t stop = found ? begin : s->chars.count; i < stop; i++) {
             x.position = i;
-            emit(&x, s->chars.at[i++].c, 0);
-            continue;
+            emit(&x, s->chars.at[i].c, 0);
         }
-        i += n;
-        x.position = i;
+        if (!found) break;
+        x.position = i = end;
         for (size_t k = 0; k < step->content_length; k++) emit(&x, step->content[k], 1);
     }
     return finish(&x);

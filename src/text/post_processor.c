@@ -11,7 +11,7 @@
 
 enum { MAX_OPS = 4096, MAX_ENCODINGS = 1024, MAX_PROCESSORS = 64 };
 
-static const char known_types[] = "TemplateProcessing BertProcessing RobertaProcessing Sequence";
+static const char known_types[] = "TemplateProcessing BertProcessing RobertaProcessing ByteLevel Sequence";
 
 /* A program while it is built. */
 struct draft {
@@ -256,6 +256,34 @@ static enum tn_status apply_wrapping(struct builder *b, struct tn_json stage, bo
     return status;
 }
 
+/* ---- ByteLevel ------------------------------------------------------------------------------------------------ */
+
+/* Trims offsets, as RobertaProcessing does, and adds nothing. */
+static enum tn_status apply_byte_level(struct builder *b, struct tn_json stage)
+{
+    const bool yes = true;
+    bool trim = false, prefix_space = false, regex;
+    enum tn_status status = tn_load_members(b->ld, stage, "post-processor ByteLevel",
+                                            "type add_prefix_space trim_offsets use_regex");
+    if (!status) status = tn_load_bool(b->ld, stage, "add_prefix_space", NULL, &prefix_space);
+    if (!status) status = tn_load_bool(b->ld, stage, "trim_offsets", NULL, &trim);
+    if (!status) status = tn_load_bool(b->ld, stage, "use_regex", &yes, &regex);
+    if (status || !trim) return status;
+    if (b->trimmed) return template_error(b->ld, stage, "trims offsets twice", "one processor that trims offsets");
+    b->trimmed = true;
+    for (size_t i = 0; i < b->now.encodings; i++) {
+        size_t n;
+        struct tn_post_op *ops = encoding_ops(b, i, &n);
+        for (size_t k = 0; k < n; k++) {
+            if (ops[k].is_token) continue;
+            ops[k].trim = true;
+            ops[k].trim_prefix_space = prefix_space;
+            ops[k].first = k == 0;
+        }
+    }
+    return TN_OK;
+}
+
 /* ---- building the programs ------------------------------------------------------------------------------------ */
 
 static enum tn_status apply(struct builder *b, struct tn_json stage, unsigned depth)
@@ -270,6 +298,7 @@ static enum tn_status apply(struct builder *b, struct tn_json stage, unsigned de
     if (tn_str_is(type, "TemplateProcessing")) return apply_template(b, stage);
     if (tn_str_is(type, "BertProcessing")) return apply_wrapping(b, stage, false);
     if (tn_str_is(type, "RobertaProcessing")) return apply_wrapping(b, stage, true);
+    if (tn_str_is(type, "ByteLevel")) return apply_byte_level(b, stage);
     if (!tn_str_is(type, "Sequence")) return tn_load_unknown(b->ld, stage, "post-processor", type, known_types);
     struct tn_json steps = tn_json_get(stage, "processors");
     status = tn_load_members(b->ld, stage, "post-processor Sequence", "type processors");

@@ -6,8 +6,8 @@
 
 /* ---- loading -------------------------------------------------------------------------------------------------- */
 
-static const char known_types[] = "BertPreTokenizer Whitespace WhitespaceSplit Punctuation Digits CharDelimiterSplit "
-                                  "Split FixedLength Sequence";
+static const char known_types[] = "BertPreTokenizer ByteLevel Metaspace Whitespace WhitespaceSplit Punctuation Digits "
+                                  "CharDelimiterSplit Split FixedLength Sequence";
 static const char behaviors[] = "Removed Isolated MergedWithPrevious MergedWithNext Contiguous";
 enum { MAX_STEPS = 256 };
 
@@ -82,6 +82,8 @@ static const struct {
     {"CharDelimiterSplit", TN_PRE_DELIMITER, TN_REMOVED, load_delimiter},
     {"Split", TN_PRE_SPLIT, TN_REMOVED, load_split},
     {"FixedLength", TN_PRE_FIXED_LENGTH, TN_ISOLATED, load_fixed_length},
+    {"ByteLevel", TN_PRE_BYTE_LEVEL, TN_ISOLATED, tn_pre_byte_level_load},
+    {"Metaspace", TN_PRE_METASPACE, TN_MERGED_WITH_NEXT, tn_pre_metaspace_load},
 };
 
 static enum tn_status load_sequence(struct tn_text_loader *ld, struct tn_json stage, unsigned depth)
@@ -126,52 +128,55 @@ enum tn_status tn_pre_tokenizers_load(struct tn_text_loader *ld, struct tn_json 
 
 /* ---- matching ------------------------------------------------------------------------------------------------- */
 
-/* A span of one piece: matched by the pattern or lying between matches. */
+/* A span of one piece: matched by the pattern or lying between matches. Only a regular expression makes empty ones. */
 struct span {
     uint32_t begin, end;
     bool match;
 };
 
-/* The next span of chars[at, end); spans tile the piece. */
-typedef struct span (*next_span)(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
-                                 uint32_t end);
+/* Walks through a piece; spans tile it. */
+struct cursor {
+    const struct tn_pre_tokenizer *step;
+    const struct tn_char *chars;
+    uint32_t at, end;
+    struct tn_pattern_search search;
+    uint32_t begin;     /* of the piece */
+    struct span match;  /* found by the search, not yet given */
+    bool waiting, exhausted;
+    enum tn_status status;
+};
+
+typedef struct span (*next_span)(struct cursor *c);
 
 /* Each flagged character is a match of its own. */
-static struct span flagged_span(const struct tn_char *chars, uint32_t at, uint32_t end, unsigned flag)
+static struct span flagged_span(struct cursor *c, unsigned flag)
 {
-    if (tn_uc_flags(chars[at].c) & flag) return (struct span){at, at + 1, true};
-    uint32_t to = at + 1;
-    while (to < end && !(tn_uc_flags(chars[to].c) & flag)) to++;
+    uint32_t at = c->at, to = at + 1;
+    if (tn_uc_flags(c->chars[at].c) & flag) return (struct span){at, to, true};
+    while (to < c->end && !(tn_uc_flags(c->chars[to].c) & flag)) to++;
     return (struct span){at, to, false};
 }
 
-static struct span white_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
-                              uint32_t end)
+static struct span white_span(struct cursor *c)
 {
-    (void)step;
-    return flagged_span(chars, at, end, TN_UC_WHITE);
+    return flagged_span(c, TN_UC_WHITE);
 }
 
-static struct span punctuation_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
-                                    uint32_t end)
+static struct span punctuation_span(struct cursor *c)
 {
-    (void)step;
-    return flagged_span(chars, at, end, TN_UC_PUNCT);
+    return flagged_span(c, TN_UC_PUNCT);
 }
 
-static struct span numeric_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
-                                uint32_t end)
+static struct span numeric_span(struct cursor *c)
 {
-    (void)step;
-    return flagged_span(chars, at, end, TN_UC_NUMERIC);
+    return flagged_span(c, TN_UC_NUMERIC);
 }
 
-static struct span delimiter_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
-                                  uint32_t end)
+static struct span delimiter_span(struct cursor *c)
 {
-    if (chars[at].c == step->delimiter) return (struct span){at, at + 1, true};
-    uint32_t to = at + 1;
-    while (to < end && chars[to].c != step->delimiter) to++;
+    uint32_t at = c->at, to = at + 1;
+    if (c->chars[at].c == c->step->delimiter) return (struct span){at, to, true};
+    while (to < c->end && c->chars[to].c != c->step->delimiter) to++;
     return (struct span){at, to, false};
 }
 
@@ -182,31 +187,42 @@ static unsigned word_class(uint32_t c)
     return flags & TN_UC_WORD ? 1 : flags & TN_UC_WHITE ? 0 : 2;
 }
 
-static struct span word_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
-                             uint32_t end)
+static struct span word_span(struct cursor *c)
 {
-    (void)step;
-    unsigned class = word_class(chars[at].c);
-    uint32_t to = at + 1;
-    while (to < end && word_class(chars[to].c) == class) to++;
+    uint32_t at = c->at, to = at + 1;
+    unsigned class = word_class(c->chars[at].c);
+    while (to < c->end && word_class(c->chars[to].c) == class) to++;
     return (struct span){at, to, class == 0};
 }
 
-static struct span pattern_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
-                                uint32_t end)
+static void find_match(struct cursor *c)
 {
-    size_t n = tn_pattern_match(&step->pattern, chars + at, end - at);
-    if (n) return (struct span){at, at + (uint32_t)n, !step->invert};
-    uint32_t to = at + 1;
-    while (to < end && tn_pattern_match(&step->pattern, chars + to, end - to) == 0) to++;
-    return (struct span){at, to, step->invert};
+    size_t begin, end;
+    bool found = false;
+    c->status = tn_pattern_next(&c->search, &begin, &end, &found);
+    c->waiting = found;
+    c->exhausted = !found;
+    if (found) c->match = (struct span){c->begin + (uint32_t)begin, c->begin + (uint32_t)end, true};
 }
 
-static struct span fixed_span(const struct tn_pre_tokenizer *step, const struct tn_char *chars, uint32_t at,
-                              uint32_t end)
+static struct span pattern_span(struct cursor *c)
 {
-    (void)chars;
-    return (struct span){at, step->length < end - at ? at + (uint32_t)step->length : end, true};
+    struct span span;
+    if (!c->waiting && !c->exhausted) find_match(c);
+    if (c->waiting && c->match.begin == c->at) {
+        c->waiting = false;
+        span = c->match;
+    } else {
+        span = (struct span){c->at, c->waiting ? c->match.begin : c->end, false};
+    }
+    span.match = span.match != c->step->invert;
+    return span;
+}
+
+static struct span fixed_span(struct cursor *c)
+{
+    uint32_t left = c->end - c->at;
+    return (struct span){c->at, c->step->length < left ? c->at + (uint32_t)c->step->length : c->end, true};
 }
 
 /* ---- behaviors ------------------------------------------------------------------------------------------------ */
@@ -218,24 +234,47 @@ static bool joins(enum tn_behavior behavior, bool match, bool previous_match)
     return behavior == TN_MERGED_WITH_PREVIOUS && match && !previous_match;
 }
 
-static bool split_piece(struct tn_text_scratch *s, const struct tn_pre_tokenizer *step, next_span next,
-                        struct tn_split piece)
+static bool push_piece(struct tn_text_scratch *s, struct span span)
+{
+    return tn_splits_push(s->alloc, &s->next, (struct tn_split){span.begin, span.end, TN_NO_TOKEN});
+}
+
+/* Empty pieces take part in the behaviors and vanish afterwards. */
+static void drop_empty(struct tn_splits *splits, size_t first)
+{
+    size_t kept = first;
+    for (size_t i = first; i < splits->count; i++) {
+        if (splits->at[i].begin < splits->at[i].end) splits->at[kept++] = splits->at[i];
+    }
+    splits->count = kept;
+}
+
+static enum tn_status split_piece(struct tn_text_scratch *s, const struct tn_pre_tokenizer *step, next_span next,
+                                  struct tn_split piece)
 {
     size_t first = s->next.count; /* pieces of this piece begin here */
     bool previous = false;
     struct span pending = {0}; /* MergedWithNext: a match that waits for what follows */
-    for (uint32_t at = piece.begin; at < piece.end;) {
-        struct span span = next(step, s->chars.at, at, piece.end);
-        at = span.end;
+    struct cursor c = {.step = step, .chars = s->chars.at, .at = piece.begin, .begin = piece.begin, .end = piece.end};
+    if (next == pattern_span) {
+        tn_pattern_begin(&c.search, s, &step->pattern, s->chars.at + piece.begin, piece.end - piece.begin);
+    }
+    while (c.at < c.end || (next == pattern_span && !c.exhausted)) {
+        if (next == pattern_span && c.at == c.end) {
+            /* What is left is at most an empty match at the end. */
+            if (!c.waiting) find_match(&c);
+            if (!c.waiting) break;
+        }
+        struct span span = next(&c);
+        if (c.status) return c.status;
+        c.at = span.end;
         if (step->behavior == TN_REMOVED && span.match) continue;
         if (step->behavior == TN_MERGED_WITH_NEXT) {
             if (pending.match && !span.match) {
                 span.begin = pending.begin;
                 pending.match = false;
-            } else if (pending.match) {
-                if (!tn_splits_push(s->alloc, &s->next, (struct tn_split){pending.begin, pending.end, TN_NO_TOKEN})) {
-                    return false;
-                }
+            } else if (pending.match && !push_piece(s, pending)) {
+                return TN_INSUFFICIENT_MEMORY;
             }
             if (span.match) {
                 pending = span;
@@ -244,26 +283,37 @@ static bool split_piece(struct tn_text_scratch *s, const struct tn_pre_tokenizer
         }
         if (s->next.count > first && joins(step->behavior, span.match, previous)) {
             s->next.at[s->next.count - 1].end = span.end;
-        } else if (!tn_splits_push(s->alloc, &s->next, (struct tn_split){span.begin, span.end, TN_NO_TOKEN})) {
-            return false;
+        } else if (!push_piece(s, span)) {
+            return TN_INSUFFICIENT_MEMORY;
         }
         previous = span.match;
     }
-    return !pending.match || tn_splits_push(s->alloc, &s->next, (struct tn_split){pending.begin, pending.end, TN_NO_TOKEN});
+    if (c.status) return c.status;
+    if (pending.match && !push_piece(s, pending)) return TN_INSUFFICIENT_MEMORY;
+    if (next == pattern_span) drop_empty(&s->next, first);
+    return TN_OK;
 }
 
 static enum tn_status run(struct tn_text_scratch *s, const struct tn_pre_tokenizer *step, next_span next)
 {
+    enum tn_status status = TN_OK;
     s->next.count = 0;
-    for (size_t i = 0; i < s->splits.count; i++) {
-        bool done = s->splits.at[i].token == TN_NO_TOKEN ? split_piece(s, step, next, s->splits.at[i])
-                                                         : tn_splits_push(s->alloc, &s->next, s->splits.at[i]);
-        if (!done) return TN_INSUFFICIENT_MEMORY;
+    for (size_t i = 0; i < s->splits.count && !status; i++) {
+        if (s->splits.at[i].token == TN_NO_TOKEN) {
+            status = split_piece(s, step, next, s->splits.at[i]);
+        } else if (!tn_splits_push(s->alloc, &s->next, s->splits.at[i])) {
+            status = TN_INSUFFICIENT_MEMORY;
+        }
     }
     struct tn_splits swap = s->splits;
     s->splits = s->next;
     s->next = swap;
-    return TN_OK;
+    return status;
+}
+
+enum tn_status tn_pre_split(struct tn_text_scratch *s, const struct tn_pre_tokenizer *step)
+{
+    return run(s, step, pattern_span);
 }
 
 static enum tn_status run_bert(struct tn_text_scratch *s)
@@ -273,18 +323,26 @@ static enum tn_status run_bert(struct tn_text_scratch *s)
     return status ? status : run(s, &isolated, punctuation_span);
 }
 
+static enum tn_status run_step(struct tn_text_scratch *s, const struct tn_pre_tokenizer *step)
+{
+    switch (step->kind) {
+    case TN_PRE_BERT: return run_bert(s);
+    case TN_PRE_WHITESPACE: return run(s, step, word_span);
+    case TN_PRE_WHITESPACE_SPLIT: return run(s, step, white_span);
+    case TN_PRE_PUNCTUATION: return run(s, step, punctuation_span);
+    case TN_PRE_DIGITS: return run(s, step, numeric_span);
+    case TN_PRE_DELIMITER: return run(s, step, delimiter_span);
+    case TN_PRE_SPLIT: return run(s, step, pattern_span);
+    case TN_PRE_FIXED_LENGTH: return run(s, step, fixed_span);
+    case TN_PRE_BYTE_LEVEL: return tn_pre_byte_level(s, step);
+    case TN_PRE_METASPACE: return tn_pre_metaspace(s, step);
+    }
+    return TN_OK;
+}
+
 enum tn_status tn_pre_tokenize(const struct tn_text_tokenizer *t, struct tn_text_scratch *s)
 {
-    static const next_span spans[] = {
-        [TN_PRE_WHITESPACE] = word_span,         [TN_PRE_WHITESPACE_SPLIT] = white_span,
-        [TN_PRE_PUNCTUATION] = punctuation_span, [TN_PRE_DIGITS] = numeric_span,
-        [TN_PRE_DELIMITER] = delimiter_span,     [TN_PRE_SPLIT] = pattern_span,
-        [TN_PRE_FIXED_LENGTH] = fixed_span,
-    };
     enum tn_status status = TN_OK;
-    for (size_t i = 0; i < t->pre_tokenizers.count && !status; i++) {
-        const struct tn_pre_tokenizer *step = &t->pre_tokenizers.at[i];
-        status = step->kind == TN_PRE_BERT ? run_bert(s) : run(s, step, spans[step->kind]);
-    }
+    for (size_t i = 0; i < t->pre_tokenizers.count && !status; i++) status = run_step(s, &t->pre_tokenizers.at[i]);
     return status;
 }

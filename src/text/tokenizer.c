@@ -7,6 +7,7 @@ enum tn_status tn_text_tokenizer_new(struct tn_text_loader *ld)
     if (!t) return tn_load_memory(ld);
     t->alloc = ld->ctx->alloc;
     t->limits = ld->ctx->limits;
+    t->cache_bits = TN_CACHE_BITS;
     tn_arena_init(&t->arena, t->alloc);
     tn_vocab_init(&t->vocab, t->alloc);
     tn_vocab_init(&t->added.vocab, t->alloc);
@@ -19,6 +20,7 @@ void tn_text_tokenizer_free(struct tn_text_tokenizer *t)
     if (!t) return;
     tn_added_release(t);
     tn_vocab_release(&t->vocab);
+    tn_free(t->alloc, t->bpe.pairs);
     tn_free(t->alloc, t->normalizers.at);
     tn_free(t->alloc, t->pre_tokenizers.at);
     tn_arena_release(&t->arena);
@@ -93,14 +95,7 @@ static void hash_points(struct tn_sha256 *h, const uint32_t *points, size_t n)
 static void hash_pattern(struct tn_sha256 *h, const struct tn_pattern *p)
 {
     hash_points(h, p->literal, p->length);
-    tn_sha256_update_u64(h, p->branch_count);
-    for (size_t i = 0; i < p->branch_count; i++) {
-        const struct tn_pattern_class *c = &p->branches[i];
-        tn_sha256_update_u64(h, (uint64_t)c->white | (uint64_t)c->word << 1 | (uint64_t)c->negated << 2 |
-                                    (uint64_t)c->repeats << 3 | (uint64_t)c->bracketed << 4 |
-                                    (uint64_t)c->at_least << 8);
-        hash_points(h, c->count ? c->ranges[0] : NULL, c->count * 2);
-    }
+    tn_sha256_update_str(h, p->text);
 }
 
 static void hash_stages(struct tn_sha256 *h, const struct tn_text_tokenizer *t)
@@ -121,6 +116,9 @@ static void hash_stages(struct tn_sha256 *h, const struct tn_text_tokenizer *t)
         tn_sha256_update_u64(h, p->delimiter);
         tn_sha256_update_u64(h, p->length);
         hash_pattern(h, &p->pattern);
+        tn_sha256_update_u64(h, (uint64_t)p->replacement << 32 | (uint64_t)p->prepend << 8 |
+                                    (uint64_t)p->add_prefix_space << 2 | (uint64_t)p->use_regex << 1 |
+                                    (uint64_t)p->split);
     }
 }
 
@@ -158,7 +156,7 @@ void tn_text_tokenizer_seal(struct tn_text_tokenizer *t)
     struct tn_sha256 h;
     tn_fast_bert_prepare(t);
     tn_sha256_init(&h);
-    tn_sha256_update_str(&h, TN_STR("tenon.tokenizer/1"));
+    tn_sha256_update_str(&h, TN_STR("tenon.tokenizer/2"));
     tn_sha256_update_str(&h, tn_str_of(TN_UC_VERSION));
     tn_sha256_update_str(&h, tn_str_of(t->kind->name));
     t->kind->fingerprint(t, &h);

@@ -24,7 +24,8 @@ enum tn_uc_flag {
     TN_UC_WORD = 1 << 7,            /* \w */
     TN_UC_NUMERIC = 1 << 8,         /* N, as Digits knows it */
     TN_UC_NMT_DROP = 1 << 9,
-    TN_UC_NMT_SPACE = 1 << 10
+    TN_UC_NMT_SPACE = 1 << 10,
+    TN_UC_NFC_ACTIVE = 1 << 11      /* a text without such characters is its own NFC */
 };
 
 /* All take any scalar value up to U+10FFFF. */

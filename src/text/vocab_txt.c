@@ -142,7 +142,9 @@ static enum tn_status add_stages(struct tn_text_loader *ld, const struct tn_word
         if (!program->ops) return tn_load_memory(ld);
         build_program(o, i >> 1, i & 1, cls, sep, program);
     }
-    t->decoder = (struct tn_decoder){.present = true, .cleanup = true, .prefix = t->model.prefix};
+    t->decoder = (struct tn_decoder){.present = true, .count = 1, .steps = tn_arena_alloc(&t->arena, sizeof(*t->decoder.steps))};
+    if (!t->decoder.steps) return tn_load_memory(ld);
+    *t->decoder.steps = (struct tn_decoder_step){.kind = TN_DEC_WORDPIECE, .cleanup = true, .text = t->model.prefix};
     return TN_OK;
 }
 

@@ -35,6 +35,8 @@ FLAGS = [
     ("TN_UC_NMT_DROP", "nmt", "dropped"),
     ("TN_UC_NMT_SPACE", "nmt", "space"),
 ]
+# Derived below: NFC of a text without such characters is the text itself.
+NFC_ACTIVE = len(FLAGS)
 # Probes of the library that must agree, because one flag serves them all.
 SAME = [
     [("strip_space", "space"), ("whitespace_split", "removed"), ("whitespace", "removed"),
@@ -135,6 +137,13 @@ def main():
         first = to[0] if len(to) == 2 else composite_of[to[:-1]]
         pairs.append((first, to[-1], c))
     pairs.sort()
+
+    # A mark, a character that composition makes of others or takes in, or one that begins with such a character.
+    seconds = {second for _, second, _ in pairs} | set(range(0x1161, 0x1176)) | set(range(0x11A8, 0x11C3))
+    active = seconds | changed_by_nfc | {c for c in range(LIMIT) if ccc[c]}
+    active |= {c for c, to in nfd.items() if to[0] in seconds}
+    for c in active:
+        flags[c] |= 1 << NFC_ACTIVE
 
     stage_f, data_f = two_stage(flags)
     stage_c, data_c = two_stage(ccc)
