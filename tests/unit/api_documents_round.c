@@ -389,6 +389,29 @@ TEST(faults_of_the_documents)
     api_end(&a);
 }
 
+TEST(faults_of_several_kinds_are_all_listed)
+{
+    static const struct fault several[] = {
+        {METADATA, "\"value\": \"text.embedding\"", "\"value\": \"text.other\"", TN_METADATA_INVALID,
+         "/pipeline/workflow/steps/1/value"},
+        {METADATA, "\"schema_version\"",
+         "\"required_capabilities\": [\"time_travel\"], \"hardware_requirements\": {\"min_memory_gb\": 1e9}, "
+         "\"schema_version\"",
+         TN_MISSING_CAPABILITY, "/required_capabilities/0"},
+        {METADATA, "\"artifact\": \"tenon_package.json\"", "\"artifact\": \"other.json\"", TN_ARTIFACT_MISSING,
+         "/pipeline/workflow/components/embedder/implementation/artifact"},
+    };
+    struct api a;
+    char folder[PATH];
+    REQUIRE(api_begin(&a, 1));
+    snprintf(folder, sizeof(folder), "%s/several", test_folder());
+    copy_tree(test_path(PACKAGE), folder, false);
+    describe_into(&a, test_path(PACKAGE), folder, "json");
+    for (size_t i = 0; i < 3; i++) edit(folder, several[i].file, several[i].from, several[i].to);
+    for (size_t i = 0; i < 3; i++) check_fault(&a, folder, &several[i]);
+    api_end(&a);
+}
+
 TEST(a_contract_in_two_documents_is_ambiguous)
 {
     struct api a;
