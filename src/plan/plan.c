@@ -151,6 +151,7 @@ static void write_package(struct tn_json_writer *w, const struct tn_planner *pla
     tn_jw_begin_array(w);
     for (uint32_t i = 0; i < d->descriptive_count; i++) tn_jw_str(w, d->descriptive[i]);
     tn_jw_end_array(w);
+    if (d->loss_count > 0) tn_description_write_losses(w, d);
     tn_jw_end_object(w);
 }
 
@@ -259,7 +260,7 @@ static void write_members(struct tn_json_writer *w, struct tn_alloc *alloc, cons
 
 static const char *note_of(const struct tn_survey_row *row)
 {
-    if (row->asserted) return "fields that this build does not know were declared descriptive by the caller";
+    if (row->asserted) return "fields that this build does not know were declared descriptive, or given up, by the caller";
     if (row->level > TN_LEVEL_STRUCTURALLY_VALID) return NULL;
     return "no recorded evidence that answers equal a reference; see `tenon qualify`";
 }

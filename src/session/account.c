@@ -121,6 +121,7 @@ static void write_plan_choices(const struct tn_execution *x, struct tn_json_writ
     tn_jw_begin_array(w);
     for (uint32_t i = 0; i < d->descriptive_count; i++) tn_jw_str(w, d->descriptive[i]);
     tn_jw_end_array(w);
+    if (d->loss_count > 0) tn_description_write_losses(w, d);
     tn_jw_end_object(w);
 }
 
