@@ -10,6 +10,7 @@
 #   make fuzz             each target FUZZ_SECONDS       make fuzz-replay   corpora and past findings
 #   make bench            ratios against peers           make bench-native  only our own figures
 #   make bench-kernels    GEMM, attention, norms beside the machine's peak
+#   make bench-documents  what validating a metadata document takes
 #   make install          PREFIX, DESTDIR                make cross-aarch64 compile for 64-bit ARM
 #   make fetch-models     real packages into the cache   make clean
 
@@ -74,7 +75,7 @@ CLI_OBJECTS := $(CLI_SOURCES:%.c=$(OBJ)/%.o)
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(OBJ)/%.o)
 
 .PHONY: all lib demo check check-parity check-asan check-ubsan check-tsan check-fault check-locale fuzz fuzz-build \
-	fuzz-replay bench bench-kernels bench-native lint golden install uninstall cross-aarch64 clean deps fetch-models tests FORCE
+	fuzz-replay bench bench-kernels bench-native bench-documents lint golden install uninstall cross-aarch64 clean deps fetch-models tests FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -215,6 +216,10 @@ $(OUT)/bench/kernels: $(OBJ)/bench/kernel/bench_kernels.o $(BENCH_SOURCES:%.c=$(
 
 bench-kernels: $(OUT)/bench/kernels
 	@$(OUT)/bench/kernels
+
+bench-documents: $(OUT)/bench/documents
+	@$(OUT)/bench/documents --components 25 tests/golden/standard/packages/decoder/inference_metadata.yaml
+	@$(OUT)/bench/documents tests/golden/standard/packages/*/inference_metadata.yaml
 
 bench-native: all $(BENCHES:%=$(OUT)/bench/%)
 	@bench/run --native-only $(OUT)
