@@ -5,6 +5,7 @@ static void expect_end(struct bench *b, struct tn_execution *x, enum tn_status e
 {
     CHECK_INT(bench_pull_all(x, NULL, b->err), expected);
     CHECK_INT(b->err->primary.code, expected);
+    CHECK_INT(b->err->primary.phase, TN_PHASE_EXECUTE);
     tn_event e;
     CHECK_INT(tn_execution_pull(x, 0, &e, b->err), TN_INVALID_REQUEST);
 }
