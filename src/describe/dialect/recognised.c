@@ -4,6 +4,7 @@
  * broken was reported by the inventory.
  */
 #include "describe/dialect/dialect.h"
+#include "package/onnx.h"
 
 static const struct {
     const char *container, *dialect, *what, *remedy;
@@ -39,6 +40,21 @@ void tn_refuse_container(struct tn_builder *b, const struct tn_variant *variant)
     if (kind < KINDS && kinds[kind].remedy) tn_remedy(f, "%s", kinds[kind].remedy);
 }
 
+/* Versions and external data of a graph: what would be wrong with it wherever it ran. */
+static void check_graph(struct tn_builder *b, const struct tn_variant *variant)
+{
+    struct tn_onnx_view *view;
+    if (variant->file_count == 0) return;
+    tn_error_clear(b->scratch);
+    enum tn_status status = tn_inventory_onnx(b->inv, &b->inv->files[variant->files[0]], &view, b->scratch);
+    if (status) {
+        tn_builder_report(b, status);
+        return;
+    }
+    tn_onnx_check(view, b->inv, &b->d->findings);
+    tn_onnx_view_free(view);
+}
+
 /* Where nothing can be executed there is nothing to choose, so the first variant speaks for all. */
 static void describe(struct tn_builder *b)
 {
@@ -47,6 +63,7 @@ static void describe(struct tn_builder *b)
     size_t kind = kind_of(variant);
     b->d->variant = variant;
     b->d->dialect = kind < KINDS ? tn_str_of(kinds[kind].dialect) : variant->container;
+    if (tn_str_is(variant->container, "onnx")) check_graph(b, variant);
     tn_refuse_container(b, variant);
 }
 
