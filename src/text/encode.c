@@ -165,7 +165,7 @@ static uint16_t saturate(size_t n)
 }
 
 /* Blanks that a text begins and ends with; all of them twice when it is nothing else. */
-static void count_blanks(struct tn_str s, uint16_t out[2])
+void tn_count_blanks(struct tn_str s, uint16_t out[2])
 {
     size_t leading = 0, run = 0;
     bool only = true;
@@ -180,8 +180,8 @@ static void count_blanks(struct tn_str s, uint16_t out[2])
     out[1] = saturate(run);
 }
 
-static enum tn_status push_added(const struct tn_text_tokenizer *t, struct tn_text_scratch *s,
-                                 struct tn_token_list *list, uint32_t token, uint32_t begin, uint32_t end)
+enum tn_status tn_push_added(const struct tn_text_tokenizer *t, struct tn_text_scratch *s, struct tn_token_list *list,
+                             uint32_t token, uint32_t begin, uint32_t end)
 {
     if (!tn_tokens_reserve(s->alloc, list, 1)) return TN_INSUFFICIENT_MEMORY;
     size_t k = list->count++;
@@ -223,7 +223,7 @@ static enum tn_status model_tokens(const struct tn_text_tokenizer *t, struct tn_
     enum tn_status status = t->kind->word(t, s, list, n, split.end - split.begin, hash, true, 0);
     if (status) return status;
     for (size_t k = first; list->want_blanks && k < list->count; k++) {
-        count_blanks(tn_text_token(t, list->ids[k]), list->blanks[k]);
+        tn_count_blanks(tn_text_token(t, list->ids[k]), list->blanks[k]);
     }
     return TN_OK;
 }
@@ -283,10 +283,10 @@ static enum tn_status encode_general(const struct tn_text_tokenizer *t, struct t
             continue;
         }
         size_t n;
-        status = push_added(t, s, list, split.token, s->chars.at[split.begin].begin, s->chars.at[split.end - 1].end);
+        status = tn_push_added(t, s, list, split.token, s->chars.at[split.begin].begin, s->chars.at[split.end - 1].end);
         if (status || !list->want_blanks) continue;
         if (!spell(s, split.begin, split.end, &n)) return TN_INSUFFICIENT_MEMORY;
-        count_blanks((struct tn_str){s->word, n}, list->blanks[list->count - 1]);
+        tn_count_blanks((struct tn_str){s->word, n}, list->blanks[list->count - 1]);
     }
     return status;
 }
@@ -299,6 +299,10 @@ static enum tn_status encode_between(const struct tn_text_tokenizer *t, struct t
 {
     if (begin >= end) return TN_OK;
     bool handled = false;
+    if (t->fast_bytes.words && !general) {
+        enum tn_status status = tn_fast_bytes_encode(t, s, list, text, begin, end, &handled);
+        if (status || handled) return status;
+    }
     if (t->fast.usable && !general && !list->want_blanks) {
         enum tn_status status = tn_fast_bert_encode(t, s, list, text, begin, end, &handled);
         if (status || handled) return status;
@@ -319,10 +323,10 @@ static enum tn_status encode_sequence(const struct tn_text_tokenizer *t, struct 
         status = encode_between(t, s, list, text.s, taken, match.begin, general);
         taken = match.end;
         if (status || match.begin >= match.end) continue; /* an earlier match took its blanks: nothing is left of it */
-        status = push_added(t, s, list, match.token, (uint32_t)match.begin, (uint32_t)match.end);
+        status = tn_push_added(t, s, list, match.token, (uint32_t)match.begin, (uint32_t)match.end);
         if (!status && list->want_blanks) {
             struct tn_str value = {text.s + match.begin, match.end - match.begin};
-            count_blanks(value, list->blanks[list->count - 1]);
+            tn_count_blanks(value, list->blanks[list->count - 1]);
         }
     }
     return status ? status : encode_between(t, s, list, text.s, taken, text.n, general);

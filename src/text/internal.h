@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "text/regex.h"
+#include "text/splitter.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
 #include "text/vocab.h"
@@ -534,6 +535,14 @@ struct tn_fast_bert {
     uint8_t image[128];
 };
 
+/* Byte-level BPE in one pass over bytes. */
+struct tn_fast_bytes {
+    enum tn_word_pattern words; /* TN_WORDS_NONE: this path is not usable */
+    enum tn_piece_pattern pieces;
+    bool nfc;            /* only texts that are their own NFC */
+    uint32_t ids[256];   /* first symbol of each byte */
+};
+
 struct tn_text_tokenizer {
     struct tn_alloc *alloc;
     struct tn_limits limits;
@@ -550,6 +559,7 @@ struct tn_text_tokenizer {
     struct tn_truncation truncation;
     struct tn_padding padding;
     struct tn_fast_bert fast;
+    struct tn_fast_bytes fast_bytes;
     unsigned cache_bits; /* of the words that a scratch remembers */
     struct tn_digest identity;
 };
@@ -565,6 +575,16 @@ void tn_fast_bert_prepare(struct tn_text_tokenizer *t);
 enum tn_status tn_fast_bert_encode(const struct tn_text_tokenizer *t, struct tn_text_scratch *s,
                                    struct tn_token_list *list, const char *text, size_t begin, size_t end,
                                    bool *handled);
+void tn_fast_bytes_prepare(struct tn_text_tokenizer *t);
+/* The same for byte-level BPE. */
+enum tn_status tn_fast_bytes_encode(const struct tn_text_tokenizer *t, struct tn_text_scratch *s,
+                                    struct tn_token_list *list, const char *text, size_t begin, size_t end,
+                                    bool *handled);
+/* An added token that stands for the bytes [begin, end) of the text; its blanks are the caller's. */
+enum tn_status tn_push_added(const struct tn_text_tokenizer *t, struct tn_text_scratch *s, struct tn_token_list *list,
+                             uint32_t token, uint32_t begin, uint32_t end);
+/* Blanks that a token's text begins and ends with, for trimmed offsets; all of them twice when it is nothing else. */
+void tn_count_blanks(struct tn_str s, uint16_t out[2]);
 /* A zeroed tokenizer in ld->t. */
 enum tn_status tn_text_tokenizer_new(struct tn_text_loader *ld);
 /* The last step of loading: what is derived from the stages. Cannot fail. */

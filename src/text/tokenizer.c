@@ -155,6 +155,7 @@ void tn_text_tokenizer_seal(struct tn_text_tokenizer *t)
 {
     struct tn_sha256 h;
     tn_fast_bert_prepare(t);
+    tn_fast_bytes_prepare(t);
     tn_sha256_init(&h);
     tn_sha256_update_str(&h, TN_STR("tenon.tokenizer/2"));
     tn_sha256_update_str(&h, tn_str_of(TN_UC_VERSION));
