@@ -4,6 +4,8 @@
  */
 #include "describe/builder.h"
 
+#include "base/checked.h"
+
 #include <stdio.h>
 
 #define RULE "transformers.config/1"
@@ -13,6 +15,16 @@ const struct tn_value *tn_component_value(const struct tn_component *c, const ch
     static const struct tn_value absent;
     const struct tn_value *value = tn_schema_value(c->schema, c->values, name);
     return value ? value : &absent;
+}
+
+uint64_t tn_component_positions(const struct tn_component *c, bool *hard)
+{
+    const struct tn_value *rows = tn_component_value(c, "max_position_embeddings");
+    const struct tn_schema *schema = c->schema;
+    uint64_t reserved = schema->reserved_positions;
+    *hard = !schema->position_table || (*schema->position_table && tn_component_value(c, schema->position_table)->b);
+    if (schema->reserved_by && !tn_add64(reserved, tn_component_value(c, schema->reserved_by)->u + 1, &reserved)) return 0;
+    return rows->present && rows->u > reserved ? rows->u - reserved : 0;
 }
 
 /* ---- what only other code could run ----------------------------------------------------------------------------- */

@@ -181,6 +181,8 @@ void tn_description_free(struct tn_description *d);
 
 /* Value of a component by normalised name; an absent optional value has .present false. Never NULL for a schema name. */
 const struct tn_value *tn_component_value(const struct tn_component *c, const char *name);
+/* Tokens for which the configuration has positions; 0: it does not say. *hard: more would be read past a table's end. */
+uint64_t tn_component_positions(const struct tn_component *c, bool *hard);
 /* Prompt by name, or NULL. */
 const struct tn_prompt *tn_description_prompt(const struct tn_description *d, struct tn_str name);
 const char *tn_module_kind_name(enum tn_module_kind kind);

@@ -39,14 +39,13 @@ static void note_replaced(struct tn_builder *b, const struct statement *used, co
 }
 
 /* Positions that the table of the encoder has; not set without one. */
-static struct statement table_of(struct tn_builder *b, const struct tn_component *c)
+static struct statement table_of(struct tn_builder *b, const struct tn_component *c, bool *hard)
 {
     struct statement table = {.pointer = "/max_position_embeddings"};
     if (!c) return table;
-    const struct tn_value *rows = tn_component_value(c, "max_position_embeddings");
+    table.value = tn_component_positions(c, hard);
     table.file = tn_builder_join(b, c->folder, "config.json");
-    table.set = rows->present && rows->u > c->schema->reserved_positions;
-    table.value = table.set ? rows->u - c->schema->reserved_positions : 0;
+    table.set = table.value > 0;
     return table;
 }
 
@@ -56,11 +55,13 @@ void tn_describe_length(struct tn_builder *b, const struct tn_length_sources *so
     struct statement module = {sources->module_set, sources->module, sources->module_file, "/max_seq_length"};
     struct statement tokenizer = {t->model_max_length_set, t->model_max_length, t->tokenizer_config, "/model_max_length"};
     struct statement file = {t->truncation_set, t->truncation_max_length, t->tokenizer_json, "/truncation/max_length"};
-    struct statement table = table_of(b, sources->component);
+    bool hard = true;
+    struct statement table = table_of(b, sources->component, &hard);
     struct statement *chosen = module.set ? &module : tokenizer.set ? &tokenizer : &table;
     if (b->failed != TN_OK || !chosen->set) return;
     if (chosen == &module) note_replaced(b, chosen, &tokenizer);
-    if (table.set && table.value < chosen->value) {
+    /* Positions that are computed have no end: there a module may ask for more than training saw, as in the library. */
+    if (table.set && table.value < chosen->value && (hard || chosen != &module)) {
         /* Where the module says nothing the library takes the smaller one itself. */
         if (chosen == &module) warn_beyond(b, chosen, &table);
         else note_replaced(b, &table, chosen);

@@ -389,9 +389,9 @@ static void check_length(struct tn_builder *b, struct tn_json v)
 {
     if (b->d->component_count == 0 || b->d->max_seq_length == 0) return;
     const struct tn_component *c = b->d->components;
-    const struct tn_value *rows = tn_component_value(c, "max_position_embeddings");
-    uint64_t reserved = c->schema->reserved_positions, most = rows->present && rows->u > reserved ? rows->u - reserved : 0;
-    if (most == 0 || b->d->max_seq_length <= most) return;
+    bool hard;
+    uint64_t most = tn_component_positions(c, &hard);
+    if (most == 0 || !hard || b->d->max_seq_length <= most) return;
     tn_expected(refuse(b, v, TN_METADATA_INVALID, "is more than the position table holds"), "at most %llu",
                 (unsigned long long)most);
 }

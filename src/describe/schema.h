@@ -57,6 +57,12 @@ struct tn_schema {
     const struct tn_schema_field *fields;
     size_t field_count;
     uint64_t reserved_positions; /* rows of the position table that belong to no position, e.g. padding index + 1 */
+    const char *reserved_by;     /* name of the value p of which p + 1 rows are reserved as well; NULL: none */
+    /*
+     * Name of a flag that says whether there is a position table at all, "" for never: then max_position_embeddings is
+     * what training saw, and a package may state more. NULL: always.
+     */
+    const char *position_table;
     const char *tokenizer_class; /* the class that AutoTokenizer takes when no file names one; NULL: no tokenizer */
 };
 

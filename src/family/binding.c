@@ -79,6 +79,19 @@ static bool add_audit(struct binder *b, enum tn_audit_kind kind, struct tn_str r
     return true;
 }
 
+/* Whether the configuration has this tensor in this layer. */
+static bool in_force(const struct binder *b, const struct tn_tensor_rule *rule, uint64_t layer)
+{
+    unsigned condition = rule->flags >> 8;
+    return condition == 0 || b->family->conditions[condition - 1].holds(b->c, layer);
+}
+
+static uint64_t dim_of(const struct binder *b, const char *name)
+{
+    const struct tn_value *value = tn_component_value(b->c, name);
+    return value->present || !b->family->size ? value->u : b->family->size(b->c, name);
+}
+
 static const struct tn_tensor_info *find(const struct binder *b, const char *prefix, const char *pattern, uint64_t layer,
                                          char *buf)
 {
@@ -150,7 +163,7 @@ static bool check_tensor(struct binder *b, const struct tn_tensor_rule *rule, st
 {
     uint64_t shape[2] = {0};
     uint32_t rank = rule->dims[1] ? 2 : 1;
-    for (uint32_t i = 0; i < rank; i++) shape[i] = tn_component_value(b->c, rule->dims[i])->u;
+    for (uint32_t i = 0; i < rank; i++) shape[i] = dim_of(b, rule->dims[i]);
     if (shape[0] == 0 || (rank == 2 && shape[1] == 0)) return true; /* the size itself was refused: nothing to hold against */
     bool same = t->rank == rank && t->shape[0] == shape[0] && (rank == 1 || t->shape[1] == shape[1]);
     if (same && is_float(t->dtype)) return true;
@@ -238,10 +251,43 @@ static void report_twice(struct binder *b, const struct tn_tensor_info *a, const
     tn_expected(f, "one of them");
 }
 
+static const struct tn_unused_rule *unused_rule(const struct binder *b, struct tn_str name)
+{
+    for (const char *const *prefix = b->family->prefixes; *prefix; prefix++) {
+        size_t n = strlen(*prefix);
+        if (!tn_str_starts(name, *prefix)) continue;
+        struct tn_str rest = {name.s + n, name.n - n};
+        for (size_t i = 0; i < b->family->unused_count; i++) {
+            if (matches(b->family->unused[i].pattern, rest)) return &b->family->unused[i];
+        }
+    }
+    return NULL;
+}
+
+/* A tensor that the configuration says is not there, although it is: which of the two is wrong cannot be told. */
+static bool refuse_out_of_force(struct binder *b, const struct tn_tensor_rule *rule, uint64_t layer)
+{
+    char name[NAME_SIZE], role[NAME_SIZE];
+    const struct tn_tensor_info *t = find(b, b->out->prefix, rule->name, layer, name);
+    if (!t && rule->alias) t = find(b, b->out->prefix, rule->alias, layer, name);
+    if (!t || unused_rule(b, t->name)) return true;
+    mark_seen(b, t);
+    struct tn_str full_role = expand(role, "", rule->role, layer);
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_UNEXPECTED_TENSOR, TN_PHASE_ASSESS,
+                                           "a tensor for role %.*s, which this configuration does not have",
+                                           TN_FMT_ARG(full_role));
+    tn_at_tensor(f, file_of(b, t), t->name);
+    tn_found(f, "the tensor");
+    tn_expected(f, "it only where the configuration has %s", b->family->conditions[(rule->flags >> 8) - 1].text);
+    tn_remedy(f, "configuration and weights belong to different models");
+    return add_audit(b, TN_AUDIT_UNEXPECTED, full_role, t->name, NULL);
+}
+
 /* Binds one rule for one layer. False: out of memory. */
 static bool bind_one(struct binder *b, size_t rule_index, uint64_t layer)
 {
     const struct tn_tensor_rule *rule = &b->family->tensors[rule_index];
+    if (!in_force(b, rule, layer)) return refuse_out_of_force(b, rule, layer);
     char name[NAME_SIZE], alias[NAME_SIZE], role[NAME_SIZE];
     const struct tn_tensor_info *t = find(b, b->out->prefix, rule->name, layer, name);
     const struct tn_tensor_info *older = rule->alias ? find(b, b->out->prefix, rule->alias, layer, alias) : NULL;
@@ -276,7 +322,7 @@ static uint64_t count_present(const struct binder *b, bool per_layer, uint64_t l
     uint64_t present = 0;
     for (size_t r = 0; r < b->family->tensor_count; r++) {
         const struct tn_tensor_rule *rule = &b->family->tensors[r];
-        if (((rule->flags & TN_TENSOR_PER_LAYER) != 0) != per_layer) continue;
+        if (((rule->flags & TN_TENSOR_PER_LAYER) != 0) != per_layer || !in_force(b, rule, layer)) continue;
         if (find(b, b->out->prefix, rule->name, layer, buf) || (rule->alias && find(b, b->out->prefix, rule->alias, layer, buf))) present++;
     }
     return present;
@@ -323,19 +369,6 @@ static void report_extra_layers(struct binder *b, const struct tn_tensor_info *t
     tn_found(f, "%u such tensors, this is the first", (unsigned)b->extra_layers);
     tn_expected(f, "%llu layers (%s)", (unsigned long long)b->out->layers, b->family->layer_count);
     tn_remedy(f, "correct %s in the configuration, or fetch the package again", b->family->layer_count);
-}
-
-static const struct tn_unused_rule *unused_rule(const struct binder *b, struct tn_str name)
-{
-    for (const char *const *prefix = b->family->prefixes; *prefix; prefix++) {
-        size_t n = strlen(*prefix);
-        if (!tn_str_starts(name, *prefix)) continue;
-        struct tn_str rest = {name.s + n, name.n - n};
-        for (size_t i = 0; i < b->family->unused_count; i++) {
-            if (matches(b->family->unused[i].pattern, rest)) return &b->family->unused[i];
-        }
-    }
-    return NULL;
 }
 
 static void report_unexpected(struct binder *b, const struct tn_tensor_info *t)

@@ -10,7 +10,9 @@
 #define TN_FAMILY_LIST(X)                                                                          \
     X(bert)                                                                                        \
     X(distilbert)                                                                                  \
-    X(mpnet)
+    X(mpnet)                                                                                       \
+    X(roberta)                                                                                     \
+    X(xlm_roberta)
 
 #define X(name) extern const struct tn_family tn_family_##name;
 TN_FAMILY_LIST(X)

@@ -10,14 +10,22 @@
 #include "graph/graph.h"
 
 enum { TN_TENSOR_PER_LAYER = 1, TN_TENSOR_OPTIONAL = 2 };
+/* In the flags of a tensor that belongs to the architecture only under conditions[n]. */
+#define TN_TENSOR_WHEN(n) ((unsigned)((n) + 1) << 8)
 
 /* One tensor of the architecture. '%' in role and names stands for the layer's index. */
 struct tn_tensor_rule {
     const char *role;    /* "layer.%.attention.query.weight" */
     const char *name;    /* "encoder.layer.%.attention.self.query.weight" */
     const char *alias;   /* the same tensor under an older name, or NULL */
-    const char *dims[2]; /* normalised names of configuration values; a NULL second one: a vector */
+    const char *dims[2]; /* normalised names of configuration values, or names that `size` knows; NULL second: a vector */
     unsigned flags;
+};
+
+/* When a tensor is part of the architecture. Where it is not, a tensor of that name is unexpected. */
+struct tn_tensor_condition {
+    const char *text; /* for people: "attention_bias" */
+    bool (*holds)(const struct tn_component *c, uint64_t layer);
 };
 
 /* A tensor that may be there and is not read. '%' matches digits, a final '*' matches any rest. */
@@ -42,6 +50,8 @@ struct tn_family {
     } tied;
     const struct tn_unused_rule *unused;
     size_t unused_count;
+    const struct tn_tensor_condition *conditions; /* that TN_TENSOR_WHEN counts; NULL: there are none */
+    uint64_t (*size)(const struct tn_component *c, const char *name); /* dims that are computed; NULL: there are none */
     /* Emits the component; returns the value of the last hidden state. Failures stick to the graph. */
     uint32_t (*build)(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b);
 };

@@ -71,7 +71,7 @@ static void write_field(struct tn_json_writer *w, const struct tn_schema_field *
     tn_jw_end_object(w);
 }
 
-static void write_tensor(struct tn_json_writer *w, const struct tn_tensor_rule *rule)
+static void write_tensor(struct tn_json_writer *w, const struct tn_family *family, const struct tn_tensor_rule *rule)
 {
     tn_jw_begin_object(w);
     tn_jw_member_cstr(w, "role", rule->role);
@@ -82,6 +82,7 @@ static void write_tensor(struct tn_json_writer *w, const struct tn_tensor_rule *
     for (unsigned i = 0; i < 2 && rule->dims[i]; i++) tn_jw_cstr(w, rule->dims[i]);
     tn_jw_end_array(w);
     tn_jw_member_bool(w, "optional", (rule->flags & TN_TENSOR_OPTIONAL) != 0);
+    if (rule->flags >> 8) tn_jw_member_cstr(w, "when", family->conditions[(rule->flags >> 8) - 1].text);
     tn_jw_end_object(w);
 }
 
@@ -99,7 +100,7 @@ static void write_family(struct tn_json_writer *w, const struct tn_family *famil
     tn_jw_end_array(w);
     tn_jw_key(w, "tensors");
     tn_jw_begin_array(w);
-    for (size_t i = 0; i < family->tensor_count; i++) write_tensor(w, &family->tensors[i]);
+    for (size_t i = 0; i < family->tensor_count; i++) write_tensor(w, family, &family->tensors[i]);
     tn_jw_end_array(w);
     tn_jw_key(w, "accepted_unused");
     tn_jw_begin_object(w);

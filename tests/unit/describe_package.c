@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "describe_kit.h"
 
+#include "family/family.h"
+
 #include <dirent.h>
 
 /* ---- config_sentence_transformers.json -------------------------------------------------------------------------- */
@@ -461,6 +463,7 @@ TEST(golden_packages)
         char path[512];
         if (e->d_name[0] == '.') continue;
         kit_empty();
+        kit_options.schemas = tn_family_schemas(&kit_options.schema_count);
         snprintf(path, sizeof(path), "golden/packages/%s", e->d_name);
         struct tn_description *d = kit_describe_at(test_path(path));
         if (!d) continue;

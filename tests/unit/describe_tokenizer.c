@@ -711,7 +711,7 @@ TEST(no_tokenizer)
 TEST(tokenizer_of_an_unknown_family)
 {
     kit_new();
-    kit_edit("config.json", "\"bert\"", "\"roberta\"");
+    kit_edit("config.json", "\"bert\"", "\"camembert\"");
     kit_edit("tokenizer_config.json", "\"model_max_length\": 32", "\"model_max_length\": 32, \"frobnicate\": 1");
     struct tn_description *d = kit_describe();
     REQUIRE(d);

@@ -103,6 +103,11 @@ TEST(bits_mpnet)
     check_bits("golden/packages/mpnet_mean_normalize", "f32");
 }
 
+TEST(bits_roberta)
+{
+    check_bits("golden/packages/roberta_mean_normalize", "f32");
+}
+
 TEST(bits_bf16_policy)
 {
     check_bits("golden/packages/bert_mean_normalize", "bf16");

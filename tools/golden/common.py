@@ -123,7 +123,7 @@ def fill_weights(module, *seed):
                 values = 1.0 + 0.1 * values
             elif "embedding" in owner or "relative_attention_bias" in owner:
                 pass
-            elif tensor.ndim == 2:
-                values = values * (1.2 / math.sqrt(tensor.shape[1]))
+            elif tensor.ndim >= 2:
+                values = values * (1.2 / math.sqrt(math.prod(tensor.shape[1:])))
             tensor.copy_(torch.from_numpy(values.astype(np.float32)).to(tensor.dtype))
     return module

@@ -20,6 +20,7 @@ import tempfile
 import warnings
 
 import common
+import families
 import numpy as np
 import tiny
 
@@ -104,6 +105,7 @@ FAMILIES = {
     "bert": (BertConfig, BertModel, BertTokenizer),
     "distilbert": (DistilBertConfig, DistilBertModel, DistilBertTokenizer),
     "mpnet": (MPNetConfig, MPNetModel, MPNetTokenizer),
+    **{name: row[:3] for name, row in families.FAMILIES.items()},
 }
 
 
@@ -144,10 +146,13 @@ class Spec:
 def make_tokenizer(spec):
     _, _, cls = FAMILIES[spec.family]
     vocab = spec.vocab
+    later = families.FAMILIES.get(spec.family)
+    if vocab is None and later:
+        vocab = later[3]()
     if vocab is None:
         vocab = tiny.mpnet_vocabulary(24) if spec.family == "mpnet" else tiny.vocabulary(words=24)
     positions = spec.config["max_position_embeddings"]
-    limit = positions - 2 if spec.family == "mpnet" else positions
+    limit = later[4](spec.config) if later else positions - 2 if spec.family == "mpnet" else positions
     options = {"model_max_length": spec.model_max_length or spec.max_seq_length or limit}
     options.update(spec.tokenizer or {})
     tokenizer = cls(vocab=vocab, **options)
@@ -337,7 +342,8 @@ def run_stages(model, text, prompt_name=None):
     seen = {}
     hooks = [encoder.embeddings.register_forward_hook(
         lambda _m, _i, out: seen.__setitem__("embeddings", out[0].clone()))]
-    blocks = encoder.transformer.layer if hasattr(encoder, "transformer") else encoder.encoder.layer
+    inner = getattr(encoder, "transformer", None) or getattr(encoder, "encoder", None)
+    blocks = inner.layer if inner is not None else encoder.layers
     for index, block in enumerate(blocks):
         def keep(_m, _i, out, index=index):
             seen[f"layer{index}"] = (out[0] if isinstance(out, tuple) else out)[0].clone()
@@ -779,6 +785,7 @@ def specs():
     yield Spec("bert_subfolder", "bert", small("bert"),
                "The oldest layout: the encoder in 0_Transformer.", old=True, max_seq_length=32,
                modules=[pooling(16, "mean")], after=in_subfolder)
+    yield from families.specs(Spec, sized, pooling, TEXTS, FEW)
 
 
 def main(names):
