@@ -21,7 +21,6 @@ const struct tn_known_architecture tn_known_architectures[] = {
     {"deberta", "disentangled attention, a byte-level BPE tokenizer"},
     {"deberta-v2", "disentangled attention, a Unigram tokenizer"},
     {"dpr", "two encoders with a projection"},
-    {"electra", "embeddings narrower than the layers, with a projection"},
     {"ernie", "task-type embeddings"},
     {"esm", "rotary positions, a residue tokenizer"},
     {"eurobert", "rotary positions, RMS norm, a gated MLP"},

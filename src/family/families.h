@@ -12,7 +12,8 @@
     X(distilbert)                                                                                  \
     X(mpnet)                                                                                       \
     X(roberta)                                                                                     \
-    X(xlm_roberta)
+    X(xlm_roberta)                                                                                 \
+    X(electra)
 
 #define X(name) extern const struct tn_family tn_family_##name;
 TN_FAMILY_LIST(X)

@@ -9,5 +9,6 @@ extern const struct tn_schema tn_schema_distilbert;
 extern const struct tn_schema tn_schema_mpnet;
 extern const struct tn_schema tn_schema_roberta;
 extern const struct tn_schema tn_schema_xlm_roberta;
+extern const struct tn_schema tn_schema_electra;
 
 #endif

@@ -108,6 +108,11 @@ TEST(bits_roberta)
     check_bits("golden/packages/roberta_mean_normalize", "f32");
 }
 
+TEST(bits_electra)
+{
+    check_bits("golden/packages/electra_mean_normalize", "f32");
+}
+
 TEST(bits_bf16_policy)
 {
     check_bits("golden/packages/bert_mean_normalize", "bf16");

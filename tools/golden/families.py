@@ -9,6 +9,10 @@ import transformers
 from sentence_transformers.sentence_transformer import modules as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import (
+    ElectraConfig,
+    ElectraForMaskedLM,
+    ElectraForPreTraining,
+    ElectraModel,
     PreTrainedTokenizerFast,
     RobertaConfig,
     RobertaForMaskedLM,
@@ -40,6 +44,18 @@ def roberta_tokenizer(vocab, **options):
     return word_pieces(vocab, ROBERTA_NAMES, "{cls} $A {sep} {sep} $B {sep}", **options)
 
 
+def bert_tokenizer(vocab, **options):
+    return word_pieces(vocab, BERT_NAMES, "{cls} $A {sep} $B:1 {sep}:1", **options)
+
+
+def bert_vocabulary(words=24):
+    return tiny.vocabulary(words=words)
+
+
+def table_rows(config):
+    return config["max_position_embeddings"]
+
+
 def roberta_vocabulary(words=24, specials=ROBERTA_SPECIALS):
     return tiny.vocabulary(specials, words=words, last=["<mask>"])
 
@@ -51,6 +67,8 @@ FAMILIES = {
     "xlm-roberta": (XLMRobertaConfig, XLMRobertaModel, roberta_tokenizer, roberta_vocabulary,
                     lambda c: c["max_position_embeddings"] - c.get("pad_token_id", 1) - 1),
 }
+
+FAMILIES["electra"] = (ElectraConfig, ElectraModel, bert_tokenizer, bert_vocabulary, table_rows)
 
 PADS = ["a <pad> b <mask> c </s> d <pad>", "<pad>", "<pad> <pad> the people"]
 
@@ -78,5 +96,21 @@ def roberta_specs(Spec, sized, pooling, texts, few):
                "Saved from XLMRobertaForMaskedLM: prefix roberta., lm_head.", head=XLMRobertaForMaskedLM, texts=few)
 
 
+def electra_specs(Spec, sized, pooling, texts, few):
+    yield Spec("electra_mean_normalize", "electra", sized("electra", 36, 2, 3, 72, 48, embedding_size=20),
+               "Embeddings of width 20 are normalised and widened to the layers' 36.",
+               modules=[pooling(36, "mean"), st.Normalize()], vocab=bert_vocabulary(None), stages=True, texts=texts)
+    yield Spec("electra_same_width", "electra",
+               sized("electra", 16, 1, 2, 32, 32, embedding_size=16, hidden_act="relu", layer_norm_eps=0.02),
+               "embedding_size is hidden_size: nothing widens.", modules=[pooling(16, "cls")], texts=few)
+    yield Spec("electra_discriminator", "electra", sized("electra", 16, 1, 2, 32, 32, embedding_size=10),
+               "Saved from ElectraForPreTraining: prefix electra., discriminator_predictions.",
+               head=ElectraForPreTraining, texts=few)
+    yield Spec("electra_generator", "electra", sized("electra", 12, 1, 2, 24, 32, embedding_size=21),
+               "Saved from ElectraForMaskedLM: embeddings wider than the layers, generator_predictions, "
+               "generator_lm_head tied.", head=ElectraForMaskedLM, texts=few)
+
+
 def specs(Spec, sized, pooling, texts, few):
     yield from roberta_specs(Spec, sized, pooling, texts, few)
+    yield from electra_specs(Spec, sized, pooling, texts, few)
