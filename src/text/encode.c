@@ -99,6 +99,7 @@ void tn_text_scratch_release(struct tn_text_scratch *s)
     tn_free(s->alloc, s->bpe.symbols);
     tn_free(s->alloc, s->bpe.heap);
     tn_free(s->alloc, s->bpe.text);
+    tn_free(s->alloc, s->path);
 }
 
 void tn_text_encoding_init(struct tn_text_encoding *e, struct tn_alloc *alloc)
@@ -353,6 +354,12 @@ static enum tn_status check_text(const struct tn_text_tokenizer *t, struct tn_st
 
 static enum tn_status encode_failed(const struct tn_text_tokenizer *t, enum tn_status status, struct tn_error *err)
 {
+    if (status == TN_INVALID_REQUEST) {
+        struct tn_finding *f = tn_error_set(err, status, TN_PHASE_REQUEST,
+                                            "a text has a character without a token, and there is no unknown token");
+        tn_expected(f, "text of which the vocabulary has all characters");
+        return status;
+    }
     if (status != TN_RESOURCE_LIMIT) return tn_error_memory(err, TN_PHASE_REQUEST, "encoding a text");
     struct tn_finding *f = tn_error_set(err, status, TN_PHASE_REQUEST,
                                         "a text becomes too long: more than %d times by normalization, or too many tokens", GROWTH);

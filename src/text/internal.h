@@ -8,6 +8,7 @@
 #define TN_TEXT_INTERNAL_H
 
 #include "base/buf.h"
+#include "text/piece_trie.h"
 #include "text/regex.h"
 #include "text/splitter.h"
 #include "text/tokenizer.h"
@@ -101,6 +102,13 @@ struct tn_bpe_work {
     uint64_t steps; /* merges looked at, for tests of linear time */
 };
 
+/* Unigram: the best way to a position of a word, then the way on from it. */
+struct tn_best_path {
+    double score;
+    uint32_t start, id; /* of the piece that ends here; start UINT32_MAX: none does */
+    uint32_t next, next_id;
+};
+
 struct tn_text_scratch {
     struct tn_alloc *alloc;
     struct tn_digest owner; /* tokenizer that the caches belong to */
@@ -115,6 +123,8 @@ struct tn_text_scratch {
     struct tn_splits splits, next;
     struct tn_regex_run regex;
     struct tn_bpe_work bpe;
+    struct tn_best_path *path;
+    size_t path_cap;
     struct tn_token_list sequences[2];
     char *word; /* bytes of the current word */
     size_t word_cap;
@@ -304,7 +314,6 @@ int tn_char_byte(uint32_t c);
 /* A kind of model: one file and one row in the table of model.c. */
 struct tn_model_kind {
     const char *name;
-    /* NULL: recognised and refused by name. */
     enum tn_status (*load)(struct tn_text_loader *ld, struct tn_json model);
     /*
      * Tokenizes s->word[0, n) of `chars` characters and appends to the list; bytes become offsets by s->word_offsets
@@ -316,11 +325,14 @@ struct tn_model_kind {
     void (*fingerprint)(const struct tn_text_tokenizer *t, struct tn_sha256 *h);
 };
 
-extern const struct tn_model_kind tn_model_wordpiece, tn_model_bpe;
+extern const struct tn_model_kind tn_model_wordpiece, tn_model_bpe, tn_model_unigram, tn_model_wordlevel;
 
 /* The vocabulary {token: id} of a model, in three steps; `vocab` is an object (absent for the fallback rule). */
 enum tn_status tn_model_vocab_load(struct tn_text_loader *ld, struct tn_json vocab);
 enum tn_status tn_model_vocab_seal(struct tn_text_loader *ld, struct tn_json vocab);
+/* Refusals: more entries than the limit; a failure of the table at `place`. */
+enum tn_status tn_model_vocab_limit(struct tn_text_loader *ld, struct tn_json vocab);
+enum tn_status tn_model_vocab_failed(struct tn_text_loader *ld, struct tn_json place, enum tn_status status);
 void tn_model_vocab_fingerprint(const struct tn_text_tokenizer *t, struct tn_sha256 *h);
 /* The id of "unk_token", which must be in the vocabulary. */
 enum tn_status tn_model_unknown(struct tn_text_loader *ld, struct tn_json model, struct tn_str unk, uint32_t *id);
@@ -368,6 +380,16 @@ static inline const struct tn_bpe_pair *tn_bpe_find(const struct tn_bpe *m, uint
 enum tn_status tn_bpe_merge_all(const struct tn_bpe *m, struct tn_text_scratch *s);
 /* The same for n <= TN_BPE_SHORT symbols of a plain model, in place; ends[i] is where symbol i ends. Returns how many. */
 size_t tn_bpe_merge_short(const struct tn_bpe *m, uint32_t *ids, uint32_t *ends, size_t n);
+
+struct tn_unigram {
+    double *scores; /* by id, which is the entry of the vocabulary */
+    double lowest;
+    bool has_unk, byte_fallback;
+    uint32_t unk_id;
+    struct tn_piece_trie trie;
+    bool has_byte[256]; /* <0xHH> is a token */
+    uint32_t bytes[256];
+};
 
 struct tn_wordpiece {
     uint32_t unk_id;
@@ -551,6 +573,7 @@ struct tn_text_tokenizer {
     struct tn_vocab vocab;
     struct tn_wordpiece model;
     struct tn_bpe bpe;
+    struct tn_unigram unigram;
     struct tn_normalizers normalizers;
     struct tn_pre_tokenizers pre_tokenizers;
     struct tn_added added;

@@ -1,13 +1,13 @@
-/* The kinds of model: one row each; one that is recognised but not offered has no functions and is refused by name. */
+/* The kinds of model: one row each. */
 #include "text/internal.h"
 
 static const struct tn_model_kind *const kinds[] = {
     &tn_model_wordpiece,
     &tn_model_bpe,
-    &(const struct tn_model_kind){.name = "Unigram"},
-    &(const struct tn_model_kind){.name = "WordLevel"},
+    &tn_model_unigram,
+    &tn_model_wordlevel,
 };
-static const char offered[] = "WordPiece BPE";
+static const char offered[] = "WordPiece BPE Unigram WordLevel";
 
 /* Files from before "type" existed: the kind follows from the members, tried in the library's order. */
 static struct tn_str untagged_kind(struct tn_json model)
@@ -30,7 +30,7 @@ enum tn_status tn_model_load(struct tn_text_loader *ld, struct tn_json model)
         if (status) return status;
     }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (!tn_str_is(type, kinds[i]->name) || !kinds[i]->load) continue;
+        if (!tn_str_is(type, kinds[i]->name)) continue;
         ld->t->kind = kinds[i];
         return kinds[i]->load(ld, model);
     }

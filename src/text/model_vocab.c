@@ -4,7 +4,7 @@
  */
 #include "text/internal.h"
 
-static enum tn_status vocab_limit(struct tn_text_loader *ld, struct tn_json vocab)
+enum tn_status tn_model_vocab_limit(struct tn_text_loader *ld, struct tn_json vocab)
 {
     struct tn_finding *f = tn_error_set(ld->err, TN_RESOURCE_LIMIT, TN_PHASE_LOAD,
                                         "tokenizer: the vocabulary exceeds the limit vocab_entries");
@@ -14,7 +14,7 @@ static enum tn_status vocab_limit(struct tn_text_loader *ld, struct tn_json voca
     return TN_RESOURCE_LIMIT;
 }
 
-static enum tn_status vocab_failed(struct tn_text_loader *ld, struct tn_json vocab, enum tn_status status)
+enum tn_status tn_model_vocab_failed(struct tn_text_loader *ld, struct tn_json vocab, enum tn_status status)
 {
     if (status == TN_INSUFFICIENT_MEMORY) return tn_load_memory(ld);
     struct tn_finding *f = tn_error_set(ld->err, status, TN_PHASE_LOAD,
@@ -40,16 +40,16 @@ enum tn_status tn_model_vocab_load(struct tn_text_loader *ld, struct tn_json voc
     struct tn_vocab *v = &ld->t->vocab;
     size_t bytes = 0;
     uint32_t entry;
-    if (tn_json_count(vocab) > ld->ctx->limits.vocab_entries) return vocab_limit(ld, vocab);
+    if (tn_json_count(vocab) > ld->ctx->limits.vocab_entries) return tn_model_vocab_limit(ld, vocab);
     for (struct tn_json m = tn_json_first(vocab); m.doc; m = tn_json_next(m)) bytes += tn_json_key(m).n;
     enum tn_status status = tn_vocab_reserve(v, tn_json_count(vocab), bytes);
-    if (status) return vocab_failed(ld, vocab, status);
+    if (status) return tn_model_vocab_failed(ld, vocab, status);
     for (struct tn_json m = tn_json_first(vocab); m.doc; m = tn_json_next(m)) {
         uint64_t id;
         if (!tn_json_is_integer(m) || !tn_json_u64(m, &id) || id > UINT32_MAX) return bad_id(ld, m);
         if (tn_json_key(m).n > ld->ctx->limits.name_bytes) return tn_load_too_long(ld, m, tn_json_key(m));
         status = tn_vocab_add(v, tn_json_key(m), (uint32_t)id, false, &entry);
-        if (status) return vocab_failed(ld, vocab, status);
+        if (status) return tn_model_vocab_failed(ld, vocab, status);
     }
     return TN_OK;
 }
@@ -74,7 +74,7 @@ enum tn_status tn_model_vocab_seal(struct tn_text_loader *ld, struct tn_json voc
     uint32_t clash[2];
     enum tn_status status = tn_vocab_seal(&ld->t->vocab, clash);
     if (status == TN_ARTIFACT_MALFORMED) return id_clash(ld, vocab, clash);
-    return status ? vocab_failed(ld, vocab, status) : TN_OK;
+    return status ? tn_model_vocab_failed(ld, vocab, status) : TN_OK;
 }
 
 enum tn_status tn_model_unknown(struct tn_text_loader *ld, struct tn_json model, struct tn_str unk, uint32_t *id)

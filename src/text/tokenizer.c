@@ -21,6 +21,8 @@ void tn_text_tokenizer_free(struct tn_text_tokenizer *t)
     tn_added_release(t);
     tn_vocab_release(&t->vocab);
     tn_free(t->alloc, t->bpe.pairs);
+    tn_free(t->alloc, t->unigram.scores);
+    tn_piece_trie_release(&t->unigram.trie);
     tn_free(t->alloc, t->normalizers.at);
     tn_free(t->alloc, t->pre_tokenizers.at);
     tn_arena_release(&t->arena);
