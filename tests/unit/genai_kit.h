@@ -1,0 +1,115 @@
+/*
+ * What the tests of genai_config share: private copies of the committed packages, graphs of other ports, and checks of
+ * what an edit of the document leads to. Defines _GNU_SOURCE and comes first.
+ */
+#ifndef TN_GENAI_KIT_H
+#define TN_GENAI_KIT_H
+
+#define _GNU_SOURCE
+#include "describe_kit.h"
+#include "onnx_ports.h"
+
+#include <dirent.h>
+
+#define DOCUMENT "genai_config.json"
+
+/* ---- packages ---------------------------------------------------------------------------------------------------- */
+
+static inline void copy_folder(const char *from, const char *to)
+{
+    char path[1024], target[400];
+    DIR *folder = opendir(from);
+    if (!folder) {
+        test_fail(__FILE__, __LINE__, "no folder %s", from);
+        return;
+    }
+    for (struct dirent *e = readdir(folder); e; e = readdir(folder)) {
+        size_t size;
+        if (e->d_name[0] == '.') continue;
+        snprintf(path, sizeof(path), "%s/%s", from, e->d_name);
+        snprintf(target, sizeof(target), "%.100s%s", to, e->d_name);
+        if (e->d_type == DT_DIR) {
+            strcat(target, "/");
+            copy_folder(path, target);
+            continue;
+        }
+        char *bytes = test_read_file(path, &size);
+        put_bytes(kit_name(target), bytes, size);
+        free(bytes);
+    }
+    closedir(folder);
+}
+
+static inline void genai_new(const char *package)
+{
+    char path[256];
+    kit_empty();
+    snprintf(path, sizeof(path), "golden/genai/packages/%s", package);
+    copy_folder(test_path(path), "");
+}
+
+static inline void put_graph(const char *name, const char *const *lines)
+{
+    static struct ports_buf model;
+    ports_model(&model, lines);
+    put_bytes(kit_name(name), model.data, model.n);
+}
+
+/* Blockers that say more than "nothing here executes it". */
+static inline size_t faults(const struct tn_description *d)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < d->findings.count; i++) {
+        const struct tn_finding *f = &d->findings.items[i];
+        bool imported = strncmp(f->file, "(contract", 9) == 0;
+        if (f->severity == TN_BLOCKER && f->code != TN_PROVIDER_UNAVAILABLE && !imported) count++;
+    }
+    return count;
+}
+
+static inline void expect_faults(const struct tn_description *d, size_t count, int line)
+{
+    if (faults(d) == count) return;
+    test_fail(__FILE__, line, "%zu faults, expected %zu", faults(d), count);
+    print_findings(&d->findings);
+}
+#define FAULTS(d, count) expect_faults((d), (count), __LINE__)
+
+static inline bool has_contract(const struct tn_description *d)
+{
+    return tn_json_present(tn_json_root(&d->contract));
+}
+
+static inline const struct tn_std_group *group(const struct tn_description *d, const char *name)
+{
+    return tn_standard_group(&d->standard, tn_str_of(name));
+}
+
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
+
+struct genai_fault {
+    const char *package, *from, *to;
+    struct kit_expected expected;
+    size_t count;
+    int line;
+};
+#define FAULT(package, count, from, to, ...) {(package), (from), (to), {TN_BLOCKER, __VA_ARGS__}, (count), __LINE__}
+
+static inline void run_genai_faults(const struct genai_fault *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        genai_new(rows[i].package);
+        kit_edit(DOCUMENT, rows[i].from, rows[i].to);
+        struct tn_description *d = kit_describe();
+        if (!d) continue;
+        kit_expect(d, rows[i].expected, __FILE__, rows[i].line);
+        expect_faults(d, rows[i].count, rows[i].line);
+        if (has_contract(d)) test_fail(__FILE__, rows[i].line, "a contract in spite of a fault");
+        kit_close(d);
+    }
+}
+#define RUN(rows) run_genai_faults((rows), sizeof(rows) / sizeof((rows)[0]))
+#define VOCAB "\"vocab_size\": 100"
+#define CONTEXT "\"context_length\": 64"
+
+#endif
