@@ -107,11 +107,11 @@ void tn_unknown_field(struct tn_builder *b, struct tn_json value, struct tn_str 
 /* ---- component.c ------------------------------------------------------------------------------------------------ */
 
 /*
- * The one component of an encoder package: config.json of a folder by the family's schema. NULL after a finding.
- * *tokenizer_class is what the document says, or "".
+ * The one component of an encoder package: config.json of a folder by the family's schema, with the head that its class
+ * names where the convention runs it (`headed`). NULL after a finding. *tokenizer_class is what the document says, or "".
  */
 struct tn_component *tn_describe_encoder(struct tn_builder *b, struct tn_str folder, const struct tn_variant *variant,
-                                         struct tn_str *tokenizer_class);
+                                         bool headed, struct tn_str *tokenizer_class);
 /*
  * The variant to use, by the caller's id or because nothing else executable is in the folder; NULL after a finding. One
  * that no provider reads comes back all the same, with a blocker; so does one of another folder when `strict`.
@@ -120,6 +120,13 @@ const struct tn_variant *tn_describe_variant(struct tn_builder *b, struct tn_str
 /* What a package is judged by before its convention is known: the caller's variant, else an executable one, else the
  * first. No finding; NULL when there is none. */
 const struct tn_variant *tn_describe_candidate(const struct tn_builder *b);
+
+/* ---- head_config.c ---------------------------------------------------------------------------------------------- */
+
+/* The head that the component's class names, with its labels; into the description. NULL: there is none, or no memory. */
+struct tn_head *tn_describe_head(struct tn_builder *b, struct tn_json root, const struct tn_component *c);
+/* The head scores pairs; `activation` is the class of torch.nn that is put on its numbers, or absent. */
+void tn_describe_scorer(struct tn_builder *b, struct tn_head *head, struct tn_json activation);
 
 /* ---- architecture.c --------------------------------------------------------------------------------------------- */
 
@@ -192,6 +199,9 @@ void tn_refuse_container(struct tn_builder *b, const struct tn_variant *variant)
 /* ---- modules.c, sentence_config.c ------------------------------------------------------------------------------- */
 
 void tn_describe_modules(struct tn_builder *b, struct tn_json list);
-void tn_describe_sentence_config(struct tn_builder *b);
+/* Whether the package was saved as a scorer of pairs. */
+bool tn_describe_sentence_config(struct tn_builder *b);
+/* Then, behind the modules: what the same document says about the scores. */
+void tn_describe_sentence_scorer(struct tn_builder *b);
 
 #endif

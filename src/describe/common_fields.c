@@ -42,7 +42,8 @@ const struct tn_schema_field tn_transformers_common_fields[] = {
     TN_ROW_DESCRIPTIVE("/_commit_hash"),
     TN_ROW_DESCRIPTIVE("/transformers_version"),
     TN_ROW_DESCRIPTIVE("/transformers.js_config"),
-    TN_ROW_DESCRIPTIVE("/sentence_transformers"), /* versions that a cross-encoder was saved with */
+    TN_ROW_DESCRIPTIVE("/sentence_transformers"), /* of a scorer of pairs: head_config.c reads what counts behind the encoder */
+    TN_ROW_DESCRIPTIVE("/sbert_ce_default_activation_function"), /* the same before 4.0 */
     TN_ROW_DESCRIPTIVE("/finetuning_task"),
     TN_ROW_DESCRIPTIVE("/task_specific_params"),
     TN_ROW_DESCRIPTIVE("/language"),
@@ -81,7 +82,7 @@ const struct tn_schema_field tn_transformers_common_fields[] = {
     TN_ROW_DESCRIPTIVE("/initializer_factor"),
     TN_ROW_DESCRIPTIVE("/gradient_checkpointing"),
 
-    /* Labels of a head; the tasks that read a head will read them too. */
+    /* Labels of a head change nothing in the encoder; head_config.c reads them where the head is run. */
     TN_ROW_DESCRIPTIVE("/id2label"),
     TN_ROW_DESCRIPTIVE("/label2id"),
     TN_ROW_DESCRIPTIVE("/num_labels"),

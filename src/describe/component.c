@@ -133,7 +133,7 @@ static void missing_config(struct tn_builder *b, struct tn_str path)
 }
 
 struct tn_component *tn_describe_encoder(struct tn_builder *b, struct tn_str folder, const struct tn_variant *variant,
-                                         struct tn_str *tokenizer_class)
+                                         bool headed, struct tn_str *tokenizer_class)
 {
     struct tn_json_doc doc;
     struct tn_str path = tn_builder_join(b, folder, "config.json"), class;
@@ -142,6 +142,7 @@ struct tn_component *tn_describe_encoder(struct tn_builder *b, struct tn_str fol
     if (!tn_builder_json(b, path, TN_JSON_OBJECT, &doc)) return NULL;
     struct tn_component c = {.name = TN_STR("encoder"), .variant = variant, .folder = tn_builder_str(b, folder)};
     read_config(b, tn_json_root(&doc), &c);
+    if (c.schema && headed) tn_describe_head(b, tn_json_root(&doc), &c);
     if (tn_json_str(tn_json_get(tn_json_root(&doc), "tokenizer_class"), &class))
         *tokenizer_class = tn_builder_str(b, class);
     tn_json_release(&doc);

@@ -11,6 +11,7 @@
 #include "describe/capabilities.h"
 #include "describe/generation.h"
 #include "describe/hardware.h"
+#include "describe/head.h"
 #include "describe/hints.h"
 #include "describe/pooling.h"
 #include "describe/schema.h"
@@ -133,6 +134,7 @@ struct tn_description {
     const struct tn_variant *variant;
     struct tn_component *components;
     uint32_t component_count;
+    struct tn_head *head; /* behind the component, when the convention runs it; NULL: the encoder's rows are the end */
     struct tn_tokenizer_facts tokenizer;
     struct tn_module *modules;
     uint32_t module_count;

@@ -108,6 +108,18 @@ static void hash_component(struct tn_sha256 *h, const struct tn_component *c)
     }
 }
 
+static void hash_head(struct tn_sha256 *h, const struct tn_head *head)
+{
+    tn_sha256_update_str(h, TN_STR("head"));
+    tn_sha256_update_str(h, tn_str_of(tn_head_kind_name(head->kind)));
+    tn_sha256_update_u64(h, head->outputs);
+    for (uint64_t i = 0; head->labels && i < head->outputs; i++) tn_sha256_update_str(h, head->labels[i]);
+    hash_flag(h, head->labels_stated);
+    tn_sha256_update_u64(h, head->problem);
+    hash_flag(h, head->cross_encoder);
+    tn_sha256_update_str(h, head->activation);
+}
+
 static void hash_module(struct tn_sha256 *h, const struct tn_module *m)
 {
     tn_sha256_update_str(h, tn_str_of(tn_module_kind_name(m->kind)));
@@ -161,6 +173,7 @@ void tn_description_fingerprint(const struct tn_description *d, struct tn_sha256
     for (uint32_t i = 0; i < d->component_count; i++) hash_component(h, &d->components[i]);
     tn_sha256_update_u64(h, d->module_count);
     for (uint32_t i = 0; i < d->module_count; i++) hash_module(h, &d->modules[i]);
+    if (d->head) hash_head(h, d->head);
     tn_sha256_update_u64(h, d->prompt_count);
     for (uint32_t i = 0; i < d->prompt_count; i++) {
         tn_sha256_update_str(h, d->prompts[i].name);

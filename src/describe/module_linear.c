@@ -168,7 +168,7 @@ static const struct {
 static const char *const activation_packages[] = {"torch.nn.modules.activation.", "torch.nn.modules.linear.",
                                                   "torch.nn."};
 
-static const char *normalised_activation(struct tn_str path)
+const char *tn_torch_activation(struct tn_str path)
 {
     for (size_t p = 0; p < sizeof(activation_packages) / sizeof(activation_packages[0]); p++) {
         size_t n = strlen(activation_packages[p]);
@@ -182,7 +182,7 @@ static const char *normalised_activation(struct tn_str path)
 
 static bool read_activation(const struct tn_module_source *m, struct tn_str path, struct tn_module *module)
 {
-    const char *name = normalised_activation(path);
+    const char *name = tn_torch_activation(path);
     if (name) {
         module->activation = tn_str_of(name);
         return true;

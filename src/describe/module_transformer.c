@@ -11,8 +11,10 @@ static const struct tn_schema_field fields[] = {
     /* two special tokens and at least one of the text */
     {"/max_seq_length", "max_seq_length", TN_FIELD_UNDERSTOOD, TN_TYPE_UINT, "null", "null", 3, 16777216},
     TN_ROW_FLAG("/do_lower_case", "do_lower_case", "false"),
-    TN_ROW_CHOICE("/transformer_task", "transformer_task", "\"feature-extraction\"", "\"feature-extraction\""),
-    TN_ROW_CHOICE("/module_output_name", "module_output_name", "\"token_embeddings\"", "\"token_embeddings\""),
+    TN_ROW_CHOICE("/transformer_task", "transformer_task", "\"feature-extraction\"",
+                  "\"feature-extraction\" | \"sequence-classification\""),
+    TN_ROW_CHOICE("/module_output_name", "module_output_name", "\"token_embeddings\"",
+                  "\"token_embeddings\" | \"scores\""),
     {"/modality_config", "modality_config", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
     /* Arguments for the model, tokenizer and configuration classes: each could change anything. */
     TN_ROW_OFF("/model_args", "{} | null"),
@@ -43,22 +45,70 @@ static const char *const names[] = {
     "sentence_xlnet_config.json",
 };
 
-/* Accepts what every text encoder writes: {"text": {"method": "forward", "method_output_name": "last_hidden_state"}}. */
-static void check_modality(const struct tn_module_source *m, struct tn_json root)
+/* What the module may be asked for: which class it loads, what it calls the result, and what it takes of the class. */
+struct use {
+    const char *task, *output, *member;
+    bool headed;
+    enum tn_head_kind head;
+};
+
+static const struct use uses[] = {
+    {"feature-extraction", "token_embeddings", "last_hidden_state", false, TN_HEAD_KINDS},
+    {"sequence-classification", "scores", "logits", true, TN_HEAD_SEQUENCE_CLASSIFICATION},
+};
+
+static const struct use *use_of(const struct tn_value *task)
+{
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+        if (task->present && tn_str_is(task->s, uses[i].task)) return &uses[i];
+    return &uses[0]; /* a finding says what stands there instead */
+}
+
+/* Accepts what a text model writes: {"text": {"method": "forward", "method_output_name": "last_hidden_state"}}. */
+static void check_modality(const struct tn_module_source *m, const struct use *use, struct tn_json root)
 {
     struct tn_json v = tn_json_get(root, "modality_config"), text = tn_json_get(v, "text");
     struct tn_str method, output;
     if (tn_json_type(v) == TN_JSON_NULL) return;
     if (tn_json_count(v) == 1 && tn_json_count(text) == 2 && tn_json_str(tn_json_get(text, "method"), &method) &&
         tn_json_str(tn_json_get(text, "method_output_name"), &output) && tn_str_is(method, "forward") &&
-        tn_str_is(output, "last_hidden_state")) {
+        tn_str_is(output, use->member)) {
         tn_fact_of_json(m->chain->b, v, RULE, true, "%s.modality_config", m->prefix);
         return;
     }
     struct tn_finding *f = tn_module_blocker(m, TN_UNSUPPORTED_CONFIG, "takes or gives something else than text and rows");
     tn_at_json(f, v);
     tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(v)));
-    tn_expected(f, "{\"text\": {\"method\": \"forward\", \"method_output_name\": \"last_hidden_state\"}}");
+    tn_expected(f, "{\"text\": {\"method\": \"forward\", \"method_output_name\": \"%s\"}}", use->member);
+}
+
+/* The name that goes with another use; where none is stated the library takes the use's own. */
+static bool is_of_another(const struct use *use, struct tn_str name)
+{
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+        if (&uses[i] != use && tn_str_is(name, uses[i].output)) return true;
+    return false;
+}
+
+static void check_output(const struct tn_module_source *m, const struct use *use, struct tn_json root)
+{
+    struct tn_str name;
+    if (!tn_json_str(tn_json_get(root, "module_output_name"), &name) || !is_of_another(use, name)) return;
+    struct tn_finding *f = tn_module_blocker(m, TN_UNSUPPORTED_CONFIG, "gives its task's result the name of another task's");
+    tn_at_json_member(f, root, "module_output_name");
+    tn_found(f, "%.*s for the task %s", TN_FMT_ARG(name), use->task);
+    tn_expected(f, "%s", use->output);
+}
+
+/* The head that the module asks for is the one that the weights were saved with; else the library would make up a new one. */
+static void check_head(const struct tn_module_source *m, const struct use *use, const struct tn_component *c)
+{
+    const struct tn_head *head = m->chain->b->d->head;
+    if (!use->headed || !c || m->chain->b->failed != TN_OK || (head && head->kind == use->head)) return;
+    struct tn_finding *f = tn_module_blocker(m, TN_TASK_HEAD_MISMATCH, "asks for a head that the weights were not saved with");
+    tn_found(f, "transformer_task %s, class %.*s", use->task, TN_FMT_ARG(c->architecture));
+    tn_expected(f, "a class whose name ends in ForSequenceClassification");
+    tn_remedy(f, "the weights or the module's configuration belong to another model");
 }
 
 /* The first file that holds something; an empty object counts as absent, as the library has it. */
@@ -73,14 +123,16 @@ static bool open_own_config(const struct tn_module_source *m, struct tn_json_doc
     return false;
 }
 
-static bool read_own_config(const struct tn_module_source *m)
+static bool read_own_config(const struct tn_module_source *m, const struct use **use)
 {
     struct tn_json_doc doc = {0};
     struct tn_value values[sizeof(fields) / sizeof(fields[0])] = {0};
     bool there = open_own_config(m, &doc);
     struct tn_config_source source = {.root = tn_json_root(&doc), .schema = &schema, .prefix = m->prefix, .rule = RULE};
     tn_config_read(m->chain->b, &source, values);
-    if (there) check_modality(m, source.root);
+    *use = use_of(tn_schema_value(&schema, values, "transformer_task"));
+    if (there) check_modality(m, *use, source.root);
+    if (there) check_output(m, *use, source.root);
     const struct tn_value *length = tn_schema_value(&schema, values, "max_seq_length");
     if (length->present && length->u > 0) {
         m->chain->length.module_set = true;
@@ -101,11 +153,13 @@ void tn_read_transformer_module(const struct tn_module_source *m)
         tn_module_blocker(m, TN_UNSUPPORTED_CONFIG, "is not the first and only encoder of the chain");
         return;
     }
-    chain->state = TN_CHAIN_TOKENS;
-    bool lower = read_own_config(m);
+    const struct use *use;
+    bool lower = read_own_config(m, &use);
+    chain->state = use->headed ? TN_CHAIN_SCORES : TN_CHAIN_TOKENS;
     b->d->variant = tn_describe_variant(b, m->path, true);
     struct tn_tokenizer_hints hints = {.folder = m->path, .module_lower_case = lower};
-    hints.component = tn_describe_encoder(b, m->path, b->d->variant, &hints.config_class);
+    hints.component = tn_describe_encoder(b, m->path, b->d->variant, use->headed, &hints.config_class);
+    check_head(m, use, hints.component);
     tn_describe_tokenizer(b, &hints);
     chain->length.component = hints.component;
     if (hints.component) chain->width = tn_component_value(hints.component, "hidden_size")->u;

@@ -255,6 +255,10 @@ static void read_entry(struct tn_chain *chain, struct tn_json entry, uint32_t in
     } else if (!class || !class->read) {
         refuse_type(&m, class);
         pass_over(chain, class);
+    } else if (chain->state == TN_CHAIN_SCORES) {
+        tn_expected(tn_module_blocker(&m, TN_UNSUPPORTED_CONFIG, "works on the numbers of a head"),
+                    "no module behind a head");
+        pass_over(chain, class);
     } else {
         read_with_config(&m, class);
     }

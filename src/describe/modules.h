@@ -5,10 +5,11 @@
 #include "describe/builder.h"
 
 /*
- * Where the chain stands: what the next module finds in its hands. UNKNOWN: behind a module of which nobody knows what
+ * Where the chain stands: what the next module finds in its hands. SCORES: the numbers of a head, behind which nothing
+ * may follow. UNKNOWN: behind a module of which nobody knows what
  * it makes; what does not fit there is a consequence and no further fault.
  */
-enum tn_chain_state { TN_CHAIN_TEXT, TN_CHAIN_TOKENS, TN_CHAIN_SENTENCE, TN_CHAIN_UNKNOWN };
+enum tn_chain_state { TN_CHAIN_TEXT, TN_CHAIN_TOKENS, TN_CHAIN_SENTENCE, TN_CHAIN_SCORES, TN_CHAIN_UNKNOWN };
 
 struct tn_chain {
     struct tn_builder *b;
@@ -40,6 +41,9 @@ bool tn_module_width(const struct tn_module_source *m, uint64_t stated, const ch
 /* Weights of a module whose widths are known: model.safetensors of its folder, by name and shape. (module_linear.c) */
 void tn_bind_dense(const struct tn_module_source *m, struct tn_module *module);
 void tn_bind_layer_norm(const struct tn_module_source *m, struct tn_module *module);
+
+/* Our name for an activation that a class of torch.nn computes with its default arguments, or NULL. (module_linear.c) */
+const char *tn_torch_activation(struct tn_str path);
 
 /* ---- one reader per class -------------------------------------------------------------------------------------- */
 

@@ -269,6 +269,57 @@ static void read_modules(struct tn_builder *b, struct tn_json list)
         read_module(&chain, v, position++);
 }
 
+/* ---- head -------------------------------------------------------------------------------------------------------- */
+
+/* The class that wrote the weights says which head they have; the document says it in two places. */
+static void check_class(struct tn_builder *b, struct tn_json object, const struct tn_head *head)
+{
+    enum tn_head_kind kind;
+    if (b->d->component_count == 0) return;
+    struct tn_str class = b->d->components[0].architecture;
+    if (tn_head_of_class(class, &kind) && kind == head->kind) return;
+    tn_expected(refuse(b, tn_json_get(object, "kind"), TN_METADATA_INVALID, "is not the head of the component's class"),
+                "the head of %.*s", TN_FMT_ARG(class));
+}
+
+static void read_labels(struct tn_builder *b, struct tn_json list, struct tn_head *head)
+{
+    size_t count = tn_json_count(list);
+    bool labelled = tn_head_kind_is_labelled(head->kind);
+    if (labelled != (count > 0)) {
+        tn_expected(refuse(b, list, TN_METADATA_INVALID, "does not go with the kind of the head"),
+                    labelled ? "a label for each output" : "null: outputs of this kind have no labels");
+        return;
+    }
+    if (!labelled) return;
+    head->labels = tn_builder_array(b, count, sizeof(*head->labels));
+    for (struct tn_json v = tn_json_first(list); head->labels && tn_json_present(v); v = tn_json_next(v)) {
+        struct tn_str name = TN_STR("");
+        (void)tn_json_str(v, &name);
+        head->labels[head->outputs++] = tn_builder_str(b, name);
+    }
+}
+
+static void read_head(struct tn_builder *b, struct tn_json object)
+{
+    struct tn_head *head = tn_builder_array(b, 1, sizeof(*head));
+    if (!head || !tn_head_kind_of(text_of(b, object, "kind"), &head->kind)) return;
+    struct tn_str problem = text_of(b, object, "problem");
+    for (unsigned p = 0; p < TN_PROBLEMS; p++)
+        if (tn_str_is(problem, tn_problem_name((enum tn_problem)p))) head->problem = (enum tn_problem)p;
+    head->labels_stated = flag_of(object, "labels_stated");
+    head->cross_encoder = flag_of(object, "cross_encoder");
+    head->activation = text_of(b, object, "activation");
+    read_labels(b, tn_json_get(object, "labels"), head);
+    check_class(b, object, head);
+    tn_fact_of_json(b, tn_json_get(object, "kind"), RULE, false, "head.kind");
+    if (head->labels) tn_fact_of_json(b, tn_json_get(object, "labels"), RULE, false, "head.labels");
+    if (head->problem) tn_fact_of_json(b, tn_json_get(object, "problem"), RULE, false, "head.problem");
+    if (head->cross_encoder) tn_fact_of_json(b, tn_json_get(object, "cross_encoder"), RULE, false, "head.cross_encoder");
+    if (head->activation.n) tn_fact_of_json(b, tn_json_get(object, "activation"), RULE, false, "head.activation");
+    b->d->head = head;
+}
+
 /* ---- tokenizer --------------------------------------------------------------------------------------------------- */
 
 static void check_file(struct tn_builder *b, struct tn_json object, const char *key, struct tn_str path)
@@ -406,6 +457,7 @@ void tn_package_document_read(struct tn_builder *b, struct tn_json root)
     d->chain_document = tn_builder_str(b, root.doc->file);
     read_components(b, tn_json_get(root, "components"));
     read_modules(b, tn_json_get(root, "modules"));
+    if (tn_json_is(tn_json_get(root, "head"), TN_JSON_OBJECT)) read_head(b, tn_json_get(root, "head"));
     read_prompts(b, tn_json_get(root, "prompts"));
     check_default_prompt(b, tn_json_get(root, "default_prompt"));
     check_length(b, tn_json_get(root, "max_seq_length"));

@@ -136,6 +136,41 @@ static const struct tn_doctype module = {
 };
 static const struct tn_doctype modules = {.kind = TN_DOC_LIST, .items = &module};
 
+/* ---- head -------------------------------------------------------------------------------------------------------- */
+
+static const char *const head_values[] = {
+#define X(name, text, suffix, what, labelled) text,
+    TN_HEAD_LIST(X)
+#undef X
+    NULL,
+};
+static const struct tn_doctype head_kind = {.kind = TN_DOC_ENUM, .values = head_values};
+static const char *const problem_values[] = {
+#define X(name, text) text,
+    TN_PROBLEM_LIST(X)
+#undef X
+    NULL,
+};
+static const struct tn_doctype problem = {.kind = TN_DOC_ENUM, .values = problem_values};
+static const struct tn_doctype labels = {.kind = TN_DOC_LIST, .items = &any_text, .min_items = 1};
+
+static const struct tn_docfield head_fields[] = {
+    {"kind", &head_kind, TN_DOC_REQUIRED, NULL, "What the weights were trained to answer."},
+    {"labels", &labels, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Names of its outputs by id; null: they have none."},
+    {"labels_stated", &flag, TN_DOC_REQUIRED, NULL, "Whether the names are the package's and not made up by the class."},
+    {"problem", &problem, TN_DOC_REQUIRED, NULL, "What its numbers mean; empty: not stated."},
+    {"cross_encoder", &flag, TN_DOC_REQUIRED, NULL, "Saved as a scorer of pairs."},
+    {"activation", &activation, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "What the scorer puts on its numbers; null: not stated."},
+};
+
+static const struct tn_doctype head = {
+    .kind = TN_DOC_OBJECT,
+    .name = "Head",
+    .note = "What stands behind the encoder and answers a question of its own.",
+    .fields = head_fields,
+    .field_count = COUNT(head_fields),
+};
+
 /* ---- tokenizer --------------------------------------------------------------------------------------------------- */
 
 static const char *const source_values[] = {"file", "class", "vocab", NULL};
@@ -209,6 +244,7 @@ static const struct tn_docfield fields[] = {
     {"schema", &schema, TN_DOC_REQUIRED, NULL, "Name and version of this form."},
     {"components", &components, TN_DOC_REQUIRED, NULL, NULL},
     {"modules", &modules, TN_DOC_REQUIRED, NULL, NULL},
+    {"head", &head, TN_DOC_NULLABLE, NULL, "Null: the rows of the encoder are the end."},
     {"prompts", &prompts, TN_DOC_REQUIRED, NULL, NULL},
     {"default_prompt", &any_text, TN_DOC_REQUIRED, NULL, "Role of the prompt that is used when none is named; empty: none."},
     {"similarity", &similarity, TN_DOC_REQUIRED, NULL, "How vectors are compared; empty: not stated."},

@@ -109,6 +109,33 @@ static void write_module(struct tn_json_writer *w, const struct tn_module *m)
     tn_jw_end_object(w);
 }
 
+/* ---- head -------------------------------------------------------------------------------------------------------- */
+
+static void write_head(struct tn_json_writer *w, const struct tn_head *h)
+{
+    tn_jw_key(w, "head");
+    if (!h) {
+        tn_jw_null(w);
+        return;
+    }
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "kind", tn_head_kind_name(h->kind));
+    tn_jw_key(w, "labels");
+    if (h->labels) {
+        tn_jw_begin_array(w);
+        for (uint64_t i = 0; i < h->outputs; i++) tn_jw_str(w, h->labels[i]);
+        tn_jw_end_array(w);
+    } else {
+        tn_jw_null(w);
+    }
+    tn_jw_member_bool(w, "labels_stated", h->labels_stated);
+    tn_jw_member_cstr(w, "problem", tn_problem_name(h->problem));
+    tn_jw_member_bool(w, "cross_encoder", h->cross_encoder);
+    if (h->activation.n) tn_jw_member_str(w, "activation", h->activation);
+    else tn_jw_member_null(w, "activation");
+    tn_jw_end_object(w);
+}
+
 /* ---- tokenizer --------------------------------------------------------------------------------------------------- */
 
 static void write_tokenizer(struct tn_json_writer *w, const struct tn_tokenizer_facts *t)
@@ -141,6 +168,7 @@ void tn_description_write_content(struct tn_json_writer *w, const struct tn_desc
     tn_jw_begin_array(w);
     for (uint32_t i = 0; i < d->module_count; i++) write_module(w, &d->modules[i]);
     tn_jw_end_array(w);
+    write_head(w, d->head);
     tn_jw_key(w, "prompts");
     tn_jw_begin_object(w);
     for (uint32_t i = 0; i < d->prompt_count; i++) {

@@ -2,8 +2,8 @@
  * config_sentence_transformers.json: prompts, default prompt, similarity, truncation of the vector, and which kind of
  * model the package was saved as. Releases 2.0 to 6.2. Inputs are untrusted.
  *
- * The library gives every model the prompts "query" and "document" with empty text unless the file names them, so both
- * roles can always be asked for. They are here for the same reason, as facts of origin "default".
+ * The library gives every SentenceTransformer the prompts "query" and "document" with empty text unless the file names
+ * them, so both roles can always be asked for. They are here for the same reason, as facts of origin "default".
  */
 #include "describe/builder.h"
 #include "describe/schema_rows.h"
@@ -18,6 +18,8 @@ static const struct tn_schema_field fields[] = {
     {"/truncate_dim", "truncate_dim", TN_FIELD_UNDERSTOOD, TN_TYPE_UINT, "null", "null", 1, 1048576},
     {"/prompts", "prompts", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
     {"/default_prompt_name", "default_prompt_name", TN_FIELD_UNDERSTOOD, TN_TYPE_STRING, "null", "null", 0, 0},
+    {"/activation_fn", "activation_fn", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0}, /* of a CrossEncoder */
+    TN_ROW_DESCRIPTIVE("/keep_in_fp32_modules"), /* layers of a CrossEncoder that autocast leaves alone */
     TN_ROW_DESCRIPTIVE("/__version__"),
     TN_ROW_DESCRIPTIVE("/requirements"), /* of Python packages */
 };
@@ -51,7 +53,7 @@ static void add_default_prompt(struct tn_builder *b, const char *name)
     tn_fact_of_default(b, schema.id, "\"\"", RULE, "prompt.%s", name);
 }
 
-static void read_prompts(struct tn_builder *b, struct tn_json prompts)
+static void read_prompts(struct tn_builder *b, struct tn_json prompts, bool with_defaults)
 {
     bool object = tn_json_is(prompts, TN_JSON_OBJECT);
     size_t count = object ? tn_json_count(prompts) : 0;
@@ -72,8 +74,8 @@ static void read_prompts(struct tn_builder *b, struct tn_json prompts)
         b->d->prompt_count++;
         tn_fact_of_json(b, v, RULE, false, "prompt.%.*s", TN_FMT_ARG(tn_json_key(v)));
     }
-    add_default_prompt(b, "query");
-    add_default_prompt(b, "document");
+    if (with_defaults) add_default_prompt(b, "query");
+    if (with_defaults) add_default_prompt(b, "document");
 }
 
 static void list_names(const struct tn_description *d, struct tn_finding *f)
@@ -100,13 +102,17 @@ static void check_default(struct tn_builder *b, struct tn_json root, const struc
 
 /* ---- which kind of model --------------------------------------------------------------------------------------- */
 
+static bool is_scorer(const struct tn_value *type)
+{
+    return type->present && tn_str_is(type->s, "CrossEncoder");
+}
+
 static void check_model_type(struct tn_builder *b, struct tn_json root, const struct tn_value *type)
 {
     static const struct {
         const char *type, *task;
-    } others[] = {
-        {"CrossEncoder", "rerank"}, {"SparseEncoder", "embedding.sparse"}, {"MultiVectorEncoder", "embedding.multi"}};
-    if (!type->present || tn_str_is(type->s, "SentenceTransformer")) return;
+    } others[] = {{"SparseEncoder", "embedding.sparse"}, {"MultiVectorEncoder", "embedding.multi"}};
+    if (!type->present || tn_str_is(type->s, "SentenceTransformer") || is_scorer(type)) return;
     const char *task = NULL;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (tn_str_is(type->s, others[i].type)) task = others[i].task;
@@ -114,27 +120,57 @@ static void check_model_type(struct tn_builder *b, struct tn_json root, const st
                                 : tn_blocker(b, TN_UNSUPPORTED_CONFIG, "model_type in " FILE_NAME " is not known");
     tn_at_json_member(f, root, "model_type");
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(type->s));
-    tn_expected(f, "\"SentenceTransformer\"");
+    tn_expected(f, "\"SentenceTransformer\" or \"CrossEncoder\"");
 }
 
 /* ---- the document ----------------------------------------------------------------------------------------------- */
 
-void tn_describe_sentence_config(struct tn_builder *b)
+bool tn_describe_sentence_config(struct tn_builder *b)
 {
     struct tn_json_doc doc = {0};
     struct tn_value values[sizeof(fields) / sizeof(fields[0])] = {0};
     bool there = tn_builder_has(b, TN_STR(FILE_NAME));
-    if (!tn_builder_json(b, TN_STR(FILE_NAME), TN_JSON_OBJECT, &doc) && there) return;
+    if (!tn_builder_json(b, TN_STR(FILE_NAME), TN_JSON_OBJECT, &doc) && there) return false;
     struct tn_json root = tn_json_root(&doc);
     struct tn_config_source source = {.root = root, .schema = &schema, .prefix = "package", .rule = RULE};
     tn_config_read(b, &source, values);
-    read_prompts(b, tn_json_get(root, "prompts"));
+    bool scorer = is_scorer(tn_schema_value(&schema, values, "model_type"));
+    read_prompts(b, tn_json_get(root, "prompts"), !scorer);
     const struct tn_value *similarity = tn_schema_value(&schema, values, "similarity_fn_name");
     b->d->similarity = similarity->present ? similarity->s : TN_STR("");
     b->d->truncate_dim = tn_schema_value(&schema, values, "truncate_dim")->u;
     if (b->failed == TN_OK) {
         check_model_type(b, root, tn_schema_value(&schema, values, "model_type"));
         check_default(b, root, tn_schema_value(&schema, values, "default_prompt_name"));
+    }
+    tn_json_release(&doc);
+    return scorer;
+}
+
+/* ---- a scorer of pairs ------------------------------------------------------------------------------------------ */
+
+/* A CrossEncoder whose chain ends without the numbers of a classifier scores nothing. */
+static void refuse_headless(struct tn_builder *b, struct tn_json root)
+{
+    const struct tn_description *d = b->d;
+    struct tn_finding *f = tn_blocker(b, TN_TASK_HEAD_MISMATCH, "the package was saved as a scorer of pairs and runs no head that scores");
+    tn_at_json_member(f, root, "model_type");
+    tn_found(f, "\"CrossEncoder\", %s%.*s", d->component_count ? "class " : "no encoder",
+             TN_FMT_ARG(d->component_count ? d->components[0].architecture : TN_STR("")));
+    tn_expected(f, "a Transformer module with transformer_task \"sequence-classification\" and a class ForSequenceClassification");
+}
+
+void tn_describe_sentence_scorer(struct tn_builder *b)
+{
+    struct tn_json_doc doc = {0};
+    struct tn_head *head = b->d->head;
+    if (b->failed != TN_OK || !tn_builder_json(b, TN_STR(FILE_NAME), TN_JSON_OBJECT, &doc)) return;
+    struct tn_json root = tn_json_root(&doc);
+    if (head && head->kind == TN_HEAD_SEQUENCE_CLASSIFICATION) {
+        tn_fact_of_json(b, tn_json_get(root, "model_type"), RULE, false, "head.cross_encoder");
+        tn_describe_scorer(b, head, tn_json_get(root, "activation_fn"));
+    } else if (b->d->findings.blockers == 0) {
+        refuse_headless(b, root);
     }
     tn_json_release(&doc);
 }

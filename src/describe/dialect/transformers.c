@@ -24,7 +24,7 @@ static void describe(struct tn_builder *b)
     struct tn_tokenizer_hints hints = {.folder = variant ? variant->folder : TN_STR("")};
     if (b->failed != TN_OK) return;
     b->d->variant = variant;
-    hints.component = tn_describe_encoder(b, hints.folder, variant, &hints.config_class);
+    hints.component = tn_describe_encoder(b, hints.folder, variant, true, &hints.config_class);
     tn_describe_tokenizer(b, &hints);
     struct tn_length_sources length = {.component = hints.component};
     tn_describe_length(b, &length);

@@ -14,10 +14,11 @@
 
 /* What the component gives: one row for each text, or one for each token. */
 struct result {
-    const char *port, *value, *output;
+    const char *port, *value, *output, *component;
+    const char *role; /* of the port in the standard's vocabulary; NULL: none */
     unsigned rank;
     uint64_t width; /* 0: not known */
-    bool pooled;
+    bool pooled, embedding;
 };
 
 /* A package of which nothing is known but that it is one: the component has no ports. */
@@ -33,9 +34,13 @@ static struct result result_of(const struct tn_description *d)
         if (d->modules[i].kind != TN_MODULE_POOLING) continue;
         uint64_t width = d->modules[d->module_count - 1].out_features;
         if (d->truncate_dim && d->truncate_dim < width) width = d->truncate_dim;
-        return (struct result){"embedding", "text.embedding", "embedding", 2, width, true};
+        return (struct result){"embedding", "text.embedding", "embedding", "embedder", NULL, 2, width, true, true};
     }
-    struct result tokens = {"hidden_states", "text.hidden_states", "hidden_states", 3, 0, false};
+    if (d->head && d->head->labels) {
+        bool whole = d->head->kind == TN_HEAD_SEQUENCE_CLASSIFICATION;
+        return (struct result){"logits", "text.logits", "logits", "classifier", "logits", whole ? 2 : 3, d->head->outputs, whole, false};
+    }
+    struct result tokens = {"hidden_states", "text.hidden_states", "hidden_states", "encoder", "hidden_states", 3, 0, false, false};
     const struct tn_value *width = tn_schema_value(d->components[0].schema, d->components[0].values, "hidden_size");
     if (width && width->present) tokens.width = width->u;
     return tokens;
@@ -132,10 +137,10 @@ static void write_ports(struct tn_json_writer *w, const struct result *r)
     tn_jw_begin_object(w);
     write_result_contract(w, r->port, r);
     tn_jw_end_object(w);
-    if (!r->pooled) {
+    if (r->role) {
         tn_jw_key(w, "roles");
         tn_jw_begin_object(w);
-        tn_jw_member_cstr(w, r->port, "hidden_states");
+        tn_jw_member_cstr(w, r->port, r->role);
         tn_jw_end_object(w);
     }
     tn_jw_end_object(w);
@@ -197,7 +202,7 @@ static void write_emit(struct tn_json_writer *w, const struct result *r)
 static void write_workflow(struct tn_json_writer *w, const struct result *r)
 {
     bool closed = is_closed(r);
-    const char *component = closed ? "package" : r->pooled ? "embedder" : "encoder";
+    const char *component = closed ? "package" : r->component;
     tn_jw_key(w, "pipeline");
     tn_jw_begin_object(w);
     tn_jw_key(w, "workflow");
@@ -241,7 +246,7 @@ static void write_model(struct tn_json_writer *w, const struct tn_description *d
 
 static void write_profile(struct tn_json_writer *w, const struct result *r)
 {
-    if (!r->pooled) return;
+    if (!r->embedding) return;
     tn_jw_key(w, "profiles");
     tn_jw_begin_object(w);
     tn_jw_key(w, "embedding");
