@@ -26,6 +26,7 @@ struct tn_component_request {
     const struct tn_context *ctx;
     const struct tn_description *d;
     const struct tn_component *component;
+    const struct tn_head *head;        /* that runs behind the component; NULL: none. Then no modules */
     uint32_t first_module, module_end; /* modules[first, end) run inside, in order */
     const char *numeric;               /* "f32", "bf16" as the caller wrote it */
     unsigned threads;                  /* most threads that an invocation may use, >= 1 */
@@ -48,6 +49,7 @@ struct tn_assessment {
     struct tn_estimate estimate;
     struct tn_numeric numeric;
     uint64_t output_width;
+    bool output_by_row; /* a row of results for each token; else one for each sequence */
     struct tn_arena arena;
     const struct tn_provider *provider;
     void *state; /* the provider's own: binding, graph, memory plan */
@@ -77,7 +79,7 @@ struct tn_invocation {
     const struct tn_span *spans; /* [S] rows that are pooled, `first` relative to the packed rows */
     uint32_t sequences;
     const struct tn_cancel *const *cancel; /* [S] of the owners, entries may be NULL; or NULL */
-    float *out;              /* [S, output_width] */
+    float *out;              /* [S, output_width], or [T, output_width] when output_by_row */
     uint8_t *status;         /* [S]: TN_ITEM_* */
     tn_tap_fn tap;           /* NULL: none; with a tap everything runs on one thread */
     void *tap_user;

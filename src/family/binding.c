@@ -19,11 +19,13 @@ struct binder {
     const struct tn_description *d;
     const struct tn_component *c;
     const struct tn_family *family;
+    const struct tn_head *head;           /* that is run behind the encoder; NULL: none */
     const struct tn_inventory *inv;
     struct tn_findings *findings;
     struct tn_binding *out;
     bool *seen; /* by tensor of the variant: bound or reported */
     bool silent; /* one finding has said it all */
+    bool headless; /* one finding has said that the head is not there */
     uint64_t first_absent_layer; /* from here on no layer has any tensor */
     uint32_t extra_layers; /* tensors of layers that the configuration does not have */
     uint32_t audit_cap;
@@ -86,8 +88,26 @@ static bool in_force(const struct binder *b, const struct tn_tensor_rule *rule, 
     return condition == 0 || b->family->conditions[condition - 1].holds(b->c, layer);
 }
 
+/* The rules of the encoder, then those of the head. */
+static const struct tn_tensor_rule *rule_at(const struct tn_binding *b, size_t i)
+{
+    size_t own = b->family->tensor_count;
+    return i < own ? &b->family->tensors[i] : &b->family_head->tensors[i - own];
+}
+
+static size_t rule_count(const struct tn_binding *b)
+{
+    return b->family->tensor_count + (b->family_head ? b->family_head->tensor_count : 0);
+}
+
+static const char *prefix_of(const struct binder *b, const struct tn_tensor_rule *rule)
+{
+    return rule->flags & TN_TENSOR_BARE ? "" : b->out->prefix;
+}
+
 static uint64_t dim_of(const struct binder *b, const char *name)
 {
+    if (strcmp(name, TN_DIM_OUTPUTS) == 0) return b->head ? b->head->outputs : 0;
     const struct tn_value *value = tn_component_value(b->c, name);
     return value->present || !b->family->size ? value->u : b->family->size(b->c, name);
 }
@@ -260,6 +280,9 @@ static const struct tn_unused_rule *unused_rule(const struct binder *b, struct t
         for (size_t i = 0; i < b->family->unused_count; i++) {
             if (matches(b->family->unused[i].pattern, rest)) return &b->family->unused[i];
         }
+        for (size_t i = 0; b->head && i < b->out->family_head->unused_count; i++) {
+            if (matches(b->out->family_head->unused[i].pattern, rest)) return &b->out->family_head->unused[i];
+        }
     }
     return NULL;
 }
@@ -286,11 +309,11 @@ static bool refuse_out_of_force(struct binder *b, const struct tn_tensor_rule *r
 /* Binds one rule for one layer. False: out of memory. */
 static bool bind_one(struct binder *b, size_t rule_index, uint64_t layer)
 {
-    const struct tn_tensor_rule *rule = &b->family->tensors[rule_index];
+    const struct tn_tensor_rule *rule = rule_at(b->out, rule_index);
     if (!in_force(b, rule, layer)) return refuse_out_of_force(b, rule, layer);
     char name[NAME_SIZE], alias[NAME_SIZE], role[NAME_SIZE];
-    const struct tn_tensor_info *t = find(b, b->out->prefix, rule->name, layer, name);
-    const struct tn_tensor_info *older = rule->alias ? find(b, b->out->prefix, rule->alias, layer, alias) : NULL;
+    const struct tn_tensor_info *t = find(b, prefix_of(b, rule), rule->name, layer, name);
+    const struct tn_tensor_info *older = rule->alias ? find(b, prefix_of(b, rule), rule->alias, layer, alias) : NULL;
     struct tn_str full_role = expand(role, "", rule->role, layer);
     if (t && older) report_twice(b, t, older);
     enum tn_audit_kind kind = t ? TN_AUDIT_LOADED : older ? TN_AUDIT_ALIASED : TN_AUDIT_MISSING;
@@ -301,7 +324,8 @@ static bool bind_one(struct binder *b, size_t rule_index, uint64_t layer)
     if (!t) {
         if (rule->flags & TN_TENSOR_OPTIONAL) {
             kind = TN_AUDIT_OPTIONAL_ABSENT;
-        } else if (!b->silent && !(rule->flags & TN_TENSOR_PER_LAYER && layer >= b->first_absent_layer)) {
+        } else if (!b->silent && !(rule->flags & TN_TENSOR_PER_LAYER && layer >= b->first_absent_layer) &&
+                   !(rule->flags & TN_TENSOR_BARE && b->headless)) {
             report_missing(b, rule, full_role, tn_str_of(name), rule->alias ? alias : NULL);
         }
         return add_audit(b, kind, full_role, tn_str_of(name), NULL);
@@ -345,6 +369,29 @@ static void survey(struct binder *b)
     } else if (b->first_absent_layer < b->out->layers) {
         report_layers(b, b->first_absent_layer, b->out->layers);
     }
+}
+
+/* The class promises a head and not one of its tensors is there: the promise, not each tensor, is what is wrong. */
+static void survey_head(struct binder *b)
+{
+    char buf[NAME_SIZE];
+    if (b->silent || !b->head) return;
+    const struct tn_family_head *h = b->out->family_head;
+    const char *first = NULL;
+    for (size_t r = 0; r < h->tensor_count; r++) {
+        if (!(h->tensors[r].flags & TN_TENSOR_BARE)) continue;
+        if (find(b, "", h->tensors[r].name, 0, buf)) return;
+        if (!first) first = h->tensors[r].name;
+    }
+    if (!first) return;
+    b->headless = true;
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
+                                           "the class says that the weights have a head, and none of its tensors is there");
+    tn_at_tensor(f, first_file(b), tn_str_of(first));
+    tn_found(f, "class %.*s; %u tensors, none of the %s head's", TN_FMT_ARG(b->c->architecture),
+             (unsigned)b->c->variant->tensor_count, tn_head_kind_name(h->kind));
+    tn_expected(f, "%s and the head's other tensors", first);
+    tn_remedy(f, "fetch the weights that were saved with their head, or correct /architectures");
 }
 
 /* Whether a tensor's name is that of a layer's tensor, whatever the layer's number. */
@@ -412,7 +459,7 @@ static enum tn_status prepare(struct binder *b, struct tn_arena *arena)
     out->layers = tn_component_value(b->c, b->family->layer_count)->u;
     if (out->layers == 0) out->layers = 1;
     size_t rows = 0, most;
-    if (!tn_mul(b->family->tensor_count, (size_t)out->layers, &rows) || !tn_add(rows, b->c->variant->tensor_count, &most) ||
+    if (!tn_mul(rule_count(out), (size_t)out->layers, &rows) || !tn_add(rows, b->c->variant->tensor_count, &most) ||
         most > UINT32_MAX) {
         return TN_RESOURCE_LIMIT;
     }
@@ -424,16 +471,18 @@ static enum tn_status prepare(struct binder *b, struct tn_arena *arena)
 }
 
 enum tn_status tn_bind(const struct tn_description *d, const struct tn_component *c, const struct tn_family *family,
-                       struct tn_arena *arena, struct tn_findings *findings, struct tn_binding *out,
-                       struct tn_error *err)
+                       const struct tn_head *head, struct tn_arena *arena, struct tn_findings *findings,
+                       struct tn_binding *out, struct tn_error *err)
 {
-    *out = (struct tn_binding){0};
+    *out = (struct tn_binding){.family_head = head ? tn_family_head_of(family, head->kind) : NULL};
     struct binder b = {.d = d, .c = c, .family = family, .inv = d->inv, .findings = findings, .out = out};
+    if (out->family_head) b.head = head;
     if (prepare(&b, arena)) return tn_error_memory(err, TN_PHASE_ASSESS, "binding tensors");
     choose_prefix(&b);
     survey(&b);
-    for (size_t r = 0; r < family->tensor_count; r++) {
-        uint64_t layers = family->tensors[r].flags & TN_TENSOR_PER_LAYER ? out->layers : 1;
+    survey_head(&b);
+    for (size_t r = 0; r < rule_count(out); r++) {
+        uint64_t layers = rule_at(out, r)->flags & TN_TENSOR_PER_LAYER ? out->layers : 1;
         for (uint64_t layer = 0; layer < layers; layer++) {
             if (!bind_one(&b, r, layer)) return tn_error_memory(err, TN_PHASE_ASSESS, "binding tensors");
         }
@@ -444,8 +493,8 @@ enum tn_status tn_bind(const struct tn_description *d, const struct tn_component
 uint32_t tn_bound_weight(struct tn_graph *g, const struct tn_binding *b, const char *role, uint64_t layer,
                          enum tn_weight_use use)
 {
-    for (size_t r = 0; r < b->family->tensor_count; r++) {
-        if (strcmp(b->family->tensors[r].role, role) != 0) continue;
+    for (size_t r = 0; r < rule_count(b); r++) {
+        if (strcmp(rule_at(b, r)->role, role) != 0) continue;
         const struct tn_tensor_info *t = b->bound[r * b->layers + layer];
         char full[NAME_SIZE];
         return t ? tn_graph_weight(g, expand(full, "", role, layer), use, t) : TN_NO_WEIGHT;

@@ -4,6 +4,7 @@
  */
 #include "family/encoder_block.h"
 #include "family/families.h"
+#include "family/head_block.h"
 #include "family/schemas.h"
 
 #define H "hidden_size"
@@ -65,6 +66,26 @@ static uint32_t build(struct tn_graph *g, const struct tn_component *c, const st
     return tn_encoder_blocks(g, b, &shape, tn_graph_embed(g, "embeddings", &embed));
 }
 
+/* ---- heads --------------------------------------------------------------------------------------------------------- */
+
+/* There is no pooler: a layer of the head's own stands in, with ReLU. */
+static const struct tn_tensor_rule text_head[] = {TN_HEAD_DENSE("pre_classifier", H, TN_TENSOR_BARE),
+                                                  TN_HEAD_CLASSIFIER("classifier", H)};
+static const struct tn_tensor_rule token_head[] = {TN_HEAD_CLASSIFIER("classifier", H)};
+
+static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    (void)c;
+    return tn_head_of_text(g, b, x, TN_ACT_RELU);
+}
+
+static const struct tn_family_head heads[] = {
+    {.kind = TN_HEAD_SEQUENCE_CLASSIFICATION, .tensors = text_head, .tensor_count = sizeof(text_head) / sizeof(text_head[0]),
+     .build = build_text_head},
+    {.kind = TN_HEAD_TOKEN_CLASSIFICATION, .tensors = token_head, .tensor_count = sizeof(token_head) / sizeof(token_head[0]),
+     .build = tn_head_of_tokens},
+};
+
 const struct tn_family tn_family_distilbert = {
     .name = "distilbert",
     .version = "1",
@@ -77,4 +98,6 @@ const struct tn_family tn_family_distilbert = {
     .unused = unused,
     .unused_count = sizeof(unused) / sizeof(unused[0]),
     .build = build,
+    .heads = heads,
+    .head_count = sizeof(heads) / sizeof(heads[0]),
 };

@@ -9,7 +9,13 @@
 #include "describe/describe.h"
 #include "graph/graph.h"
 
-enum { TN_TENSOR_PER_LAYER = 1, TN_TENSOR_OPTIONAL = 2 };
+enum {
+    TN_TENSOR_PER_LAYER = 1,
+    TN_TENSOR_OPTIONAL = 2,
+    TN_TENSOR_BARE = 4 /* of a head: its name stands without the prefix of the encoder's names */
+};
+/* A dimension that the head's description has instead of the configuration: as many as there are outputs. */
+#define TN_DIM_OUTPUTS "head.outputs"
 /* In the flags of a tensor that belongs to the architecture only under conditions[n]. */
 #define TN_TENSOR_WHEN(n) ((unsigned)((n) + 1) << 8)
 
@@ -36,6 +42,23 @@ struct tn_unused_rule {
 
 struct tn_binding;
 
+/*
+ * What a family puts behind its last hidden state, by kind of head (describe/head.h). Its tensors are bound and audited
+ * with those of the encoder; a head's tensors that a task does not read are unexpected unless a rule accepts them.
+ */
+struct tn_family_head {
+    enum tn_head_kind kind;
+    const struct tn_tensor_rule *tensors;
+    size_t tensor_count;
+    const struct tn_unused_rule *unused; /* beside the family's own, where this head is run */
+    size_t unused_count;
+    /*
+     * x: the last hidden state [T, hidden]. Returns [S, outputs] or [T, outputs]. A whole text's row is that of the
+     * token that the invocation's span begins with. Failures stick to the graph.
+     */
+    uint32_t (*build)(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x);
+};
+
 struct tn_family {
     const char *name;
     const char *version; /* changes whenever the same package would compute differently */
@@ -54,12 +77,16 @@ struct tn_family {
     uint64_t (*size)(const struct tn_component *c, const char *name); /* dims that are computed; NULL: there are none */
     /* Emits the component; returns the value of the last hidden state. Failures stick to the graph. */
     uint32_t (*build)(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b);
+    const struct tn_family_head *heads; /* those that it implements */
+    size_t head_count;
 };
 
 /* NULL past the end. */
 const struct tn_family *tn_family_at(size_t index);
 /* The family whose schema a component was described with, or NULL. */
 const struct tn_family *tn_family_of(const struct tn_component *c);
+/* How a family computes a head, or NULL when it does not. */
+const struct tn_family_head *tn_family_head_of(const struct tn_family *family, enum tn_head_kind kind);
 /* The registered schemas, for tn_describe_options; *count is set. */
 const struct tn_schema *const *tn_family_schemas(size_t *count);
 /*
@@ -103,8 +130,9 @@ struct tn_audit_row {
 struct tn_binding {
     struct tn_arena *arena; /* not owned */
     const struct tn_family *family;
+    const struct tn_family_head *family_head; /* NULL: no head is run */
     uint64_t layers;
-    const struct tn_tensor_info **bound; /* [tensor_count][layers or 1] */
+    const struct tn_tensor_info **bound; /* [tensor_count of both][layers or 1] */
     struct tn_audit_row *audit;
     uint32_t audit_count;
     const char *prefix;
@@ -112,11 +140,12 @@ struct tn_binding {
 
 /*
  * Binds by rules alone; nothing is tried until it fits. Missing, mis-shaped and unexpected tensors become blockers, all
- * of them. Fails itself only without memory.
+ * of them. `head` is what the task runs behind the encoder, of a kind that the family has; NULL: nothing. Fails itself
+ * only without memory.
  */
 enum tn_status tn_bind(const struct tn_description *d, const struct tn_component *c, const struct tn_family *family,
-                       struct tn_arena *arena, struct tn_findings *findings, struct tn_binding *out,
-                       struct tn_error *err);
+                       const struct tn_head *head, struct tn_arena *arena, struct tn_findings *findings,
+                       struct tn_binding *out, struct tn_error *err);
 
 /* The weight of a role inside a graph, declared on first use. '%' in role is `layer`. TN_NO_WEIGHT when optional-absent. */
 uint32_t tn_bound_weight(struct tn_graph *g, const struct tn_binding *b, const char *role, uint64_t layer,

@@ -37,6 +37,14 @@ const struct tn_family *tn_family_of(const struct tn_component *c)
     return NULL;
 }
 
+const struct tn_family_head *tn_family_head_of(const struct tn_family *family, enum tn_head_kind kind)
+{
+    for (size_t i = 0; i < family->head_count; i++) {
+        if (family->heads[i].kind == kind) return &family->heads[i];
+    }
+    return NULL;
+}
+
 static void write_list(struct tn_json_writer *w, const char *key, const char *const *items)
 {
     tn_jw_key(w, key);
@@ -86,6 +94,17 @@ static void write_tensor(struct tn_json_writer *w, const struct tn_family *famil
     tn_jw_end_object(w);
 }
 
+static void write_head(struct tn_json_writer *w, const struct tn_family *family, const struct tn_family_head *head)
+{
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "kind", tn_head_kind_name(head->kind));
+    tn_jw_key(w, "tensors");
+    tn_jw_begin_array(w);
+    for (size_t i = 0; i < head->tensor_count; i++) write_tensor(w, family, &head->tensors[i]);
+    tn_jw_end_array(w);
+    tn_jw_end_object(w);
+}
+
 static void write_family(struct tn_json_writer *w, const struct tn_family *family)
 {
     tn_jw_begin_object(w);
@@ -101,6 +120,10 @@ static void write_family(struct tn_json_writer *w, const struct tn_family *famil
     tn_jw_key(w, "tensors");
     tn_jw_begin_array(w);
     for (size_t i = 0; i < family->tensor_count; i++) write_tensor(w, family, &family->tensors[i]);
+    tn_jw_end_array(w);
+    tn_jw_key(w, "heads");
+    tn_jw_begin_array(w);
+    for (size_t i = 0; i < family->head_count; i++) write_head(w, family, &family->heads[i]);
     tn_jw_end_array(w);
     tn_jw_key(w, "accepted_unused");
     tn_jw_begin_object(w);

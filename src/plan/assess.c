@@ -16,6 +16,9 @@
  */
 enum { ROWS_PER_THREAD = 1024, LEAST_ROWS = 2048, MOST_ROWS = 32768, ROWS_PER_SEQUENCE = 4 };
 
+/* Results of one invocation: what 8192 sequences of the widest embeddings take. A row over a vocabulary is far wider. */
+enum { RESULT_BYTES = 128 << 20 };
+
 /* ---- common findings --------------------------------------------------------------------------------------------- */
 
 static enum tn_status assess_common(struct tn_survey *s, const tn_plan_options *options,
@@ -50,6 +53,7 @@ static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
         .ctx = s->planner->ctx,
         .d = s->planner->d,
         .component = s->route.component,
+        .head = s->route.head,
         .first_module = s->route.first_module,
         .module_end = s->route.module_end,
         .numeric = known ? s->policy.numeric : "f32", /* an unknown one is a finding already */
@@ -58,6 +62,18 @@ static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
         .batch_rows = batch_rows(s->policy.threads, longest),
     };
     row->request.batch_sequences = row->request.batch_rows / ROWS_PER_SEQUENCE;
+}
+
+/* Once the width of a result is known: no more sequences, or rows, than leave room for their results. */
+static void bound_results(struct tn_survey_row *row)
+{
+    const struct tn_assessment *a = &row->assessment;
+    struct tn_component_request *r = &row->request;
+    if (a->decision != TN_ELIGIBLE || a->output_width == 0) return;
+    uint64_t most = RESULT_BYTES / sizeof(float) / a->output_width;
+    if (most == 0) most = 1;
+    if (a->output_by_row && r->batch_rows > most) r->batch_rows = most > r->max_rows ? most : r->max_rows;
+    if (r->batch_sequences > most) r->batch_sequences = most;
 }
 
 static struct tn_str text_member(struct tn_json doc, const char *pointer)
@@ -142,7 +158,7 @@ static enum tn_status look_up_evidence(struct tn_survey *s, struct tn_survey_row
     const struct tn_planner *planner = s->planner;
     struct tn_record_facts facts;
     row->level = TN_LEVEL_STRUCTURALLY_VALID;
-    row->asserted = planner->d->descriptive_count > 0;
+    row->asserted = planner->d->descriptive_count > 0 || planner->d->loss_count > 0;
     if (!planner->records || row->asserted) return TN_OK;
     enum tn_status st = tn_record_facts_of(&facts, &s->arena, planner->d, &row->record_route, err);
     if (st) return st;
@@ -203,6 +219,7 @@ static enum tn_status assess_row(struct tn_survey *s, struct tn_survey_row *row,
     if (st) return st;
     tn_findings_append(&row->findings, &row->assessment.findings);
     row->decision = row->assessment.decision;
+    bound_results(row);
     st = assess_wishes(s, row, err);
     if (st) return st;
     if (row->findings.blockers > 0 && row->decision == TN_ELIGIBLE) row->decision = TN_UNSUPPORTED;

@@ -27,12 +27,12 @@ static uint64_t file_size(const struct tn_description *d, struct tn_str path)
     return file ? file->size : 0;
 }
 
-static uint64_t batch_bytes(uint64_t rows, uint64_t sequences, uint64_t width)
+static uint64_t batch_bytes(uint64_t rows, uint64_t sequences, const struct tn_assessment *a)
 {
     uint64_t per_row = 2 * sizeof(int32_t);
-    uint64_t per_sequence = sizeof(int32_t) + sizeof(struct tn_span) + sizeof(size_t) + sizeof(uint8_t) +
-                            sizeof(void *) + width * sizeof(float);
-    return rows * per_row + sequences * per_sequence;
+    uint64_t per_sequence = sizeof(int32_t) + sizeof(struct tn_span) + sizeof(size_t) + sizeof(uint8_t) + sizeof(void *);
+    uint64_t results = a->output_by_row ? rows : sequences;
+    return rows * per_row + sequences * per_sequence + results * a->output_width * sizeof(float);
 }
 
 struct tn_memory_estimate tn_memory_estimate_make(const struct tn_description *d, const struct tn_task_route *route,
@@ -50,7 +50,7 @@ struct tn_memory_estimate tn_memory_estimate_make(const struct tn_description *d
     m.tokenizer = TOKENIZER_FIXED + (uint64_t)stays;
     m.tokenizer_transient = (uint64_t)(TRANSIENT_PER_BYTE * (double)(json ? json : vocab));
     m.session = SESSION_FIXED + sizeof(struct tn_error) + SCRATCH_FIXED + SCRATCH_PER_TOKEN * route->max_tokens +
-                batch_bytes(batch_rows, batch_sequences, a->output_width);
+                batch_bytes(batch_rows, batch_sequences, a);
     m.resident = m.tokenizer + m.session + m.weights + m.workspace;
     uint64_t building = m.tokenizer + m.tokenizer_transient;
     uint64_t loading = m.tokenizer + m.weights + m.workspace + m.transient;

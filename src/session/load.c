@@ -99,10 +99,11 @@ static enum tn_status make_batch(struct tn_session *s, struct tn_error *err)
     struct tn_batch *b = &s->batch;
     size_t rows = (size_t)s->request.batch_rows, sequences = (size_t)s->request.batch_sequences, floats;
     b->width = (size_t)s->plan->row->assessment.output_width;
+    b->by_row = s->plan->row->assessment.output_by_row;
     b->max_rows = (uint32_t)rows;
     b->max_sequences = (uint32_t)sequences;
     s->queue_items = 2 * sequences > TN_EVENT_QUEUE ? 2 * sequences : TN_EVENT_QUEUE;
-    if (rows > INT32_MAX || sequences > INT32_MAX || !tn_mul(sequences, b->width, &floats)) goto no_memory;
+    if (rows > INT32_MAX || sequences > INT32_MAX || !tn_mul(b->by_row ? rows : sequences, b->width, &floats)) goto no_memory;
     b->ids = tn_calloc(&s->lease, rows, sizeof(*b->ids));
     b->type_ids = tn_calloc(&s->lease, rows, sizeof(*b->type_ids));
     b->offsets = tn_calloc(&s->lease, sequences + 1, sizeof(*b->offsets));
@@ -199,12 +200,13 @@ static enum tn_status probe(struct tn_session *s, const struct tn_cancel *cancel
 {
     struct tn_batch *b = &s->batch;
     const float guard = -12345.5f;
-    size_t width = b->width;
-    bool guarded = b->max_sequences > 1;
     tn_batch_clear(b);
     enum tn_status st = s->plan->task->recipe->probe(s->model, b, &s->scratch, err);
+    if (st) return st;
+    size_t width = b->width * (b->by_row ? b->rows : b->sequences);
+    bool guarded = (b->by_row ? b->max_rows > b->rows : b->max_sequences > b->sequences);
     if (guarded) b->out[width] = guard;
-    if (!st) st = probe_once(s, cancel, err);
+    st = probe_once(s, cancel, err);
     if (st) return st;
     for (size_t i = 0; i < width; i++) {
         if (!isfinite(b->out[i])) return probe_failed(err, TN_NUMERICAL_FAILURE, "the result is not finite");

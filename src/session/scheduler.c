@@ -169,7 +169,7 @@ static enum tn_status invoke(struct tn_session *s, uint32_t first, uint32_t end)
         .spans = b->spans + first,
         .sequences = end - first,
         .cancel = s->cancels + first,
-        .out = b->out + (size_t)first * b->width,
+        .out = b->out + (size_t)(b->by_row ? base : first) * b->width,
         .status = b->status + first,
     };
     enum tn_status st = s->provider->invoke(s->instance, &call, s->error);

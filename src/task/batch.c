@@ -9,6 +9,13 @@ void tn_batch_clear(struct tn_batch *batch)
     batch->offsets[0] = 0;
 }
 
+float *tn_batch_result(const struct tn_batch *batch, uint32_t sequence, uint32_t *rows)
+{
+    uint32_t first = batch->by_row ? (uint32_t)batch->offsets[sequence] : sequence;
+    *rows = batch->by_row ? (uint32_t)batch->offsets[sequence + 1] - first : 1;
+    return batch->out + (size_t)first * batch->width;
+}
+
 bool tn_batch_add(struct tn_batch *batch, size_t item, const uint32_t *ids, const uint32_t *type_ids, uint32_t count,
                   struct tn_span span)
 {

@@ -22,6 +22,7 @@ struct tn_task_route {
     const struct tn_component *component;
     uint32_t first_module, module_end; /* modules[first, end) run inside the provider, behind the component */
     uint64_t max_tokens;               /* longest sequence, special tokens included */
+    const struct tn_head *head;        /* that runs inside the provider, behind the component; NULL: none */
 };
 
 struct tn_recipe;
@@ -62,9 +63,10 @@ struct tn_batch {
     struct tn_span *spans;   /* [sequences] */
     size_t *items;           /* [sequences] item of the request that the sequence belongs to */
     uint8_t *status;         /* [sequences] TN_SEQUENCE_* after the invocation */
-    float *out;              /* [sequences, width] */
+    float *out;              /* [sequences, width]; by_row: [rows, width] */
     size_t width;
     uint32_t rows, sequences, max_rows, max_sequences;
+    bool by_row;             /* the provider gives a row for each token */
 };
 
 enum { TN_SEQUENCE_DONE, TN_SEQUENCE_STOPPED, TN_SEQUENCE_NOT_FINITE };
@@ -77,7 +79,7 @@ struct tn_recipe_env {
     const struct tn_description *d;
     const struct tn_task_route *route;
     const struct tn_text_tokenizer *tokenizer;
-    uint64_t output_width; /* of the component and the modules behind it */
+    uint64_t output_width; /* of the component and what runs behind it */
 };
 
 /* Tokens of the text that did not fit the last batch are kept here, so that it is not tokenized twice. */
@@ -145,6 +147,8 @@ struct tn_recipe {
 bool tn_batch_add(struct tn_batch *batch, size_t item, const uint32_t *ids, const uint32_t *type_ids, uint32_t count,
                   struct tn_span span);
 void tn_batch_clear(struct tn_batch *batch);
+/* The rows of a sequence's result, and how many: one, or by_row as many as it has tokens. */
+float *tn_batch_result(const struct tn_batch *batch, uint32_t sequence, uint32_t *rows);
 
 extern const struct tn_task tn_task_embedding_dense;
 

@@ -196,15 +196,30 @@ static bool step(const struct run *r, uint32_t index)
     return !atomic_load_explicit(stop, memory_order_relaxed);
 }
 
+static bool all_finite(const uint8_t *finite, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++) {
+        if (!finite[i]) return false;
+    }
+    return true;
+}
+
+/* Rows of the piece to their places in the invocation: one of each sequence, or those of its tokens. */
 static void deliver(const struct run *r, bool stopped)
 {
     size_t w = (size_t)width(r, r->g->output);
+    bool by_token = r->g->values[r->g->output].dim == TN_DIM_ROWS;
     const float *rows = slot(r, r->g->output);
-    if (!stopped) r->k->rows_finite(rows, w, r->w->count, w, r->w->finite, 0, 1);
+    if (!stopped) r->k->rows_finite(rows, w, row_count(r, r->g->output), w, r->w->finite, 0, 1);
     for (uint32_t i = 0; i < r->w->count; i++) {
         uint32_t sequence = r->w->sequences[i];
-        r->call->status[sequence] = stopped ? TN_ITEM_STOPPED : r->w->finite[i] ? TN_ITEM_DONE : TN_ITEM_NOT_FINITE;
-        if (!stopped) memcpy(r->call->out + sequence * w, rows + i * w, w * sizeof(float));
+        size_t first = by_token ? (size_t)r->w->offsets[i] : i, end = by_token ? (size_t)r->w->offsets[i + 1] : i + 1;
+        size_t to = by_token ? (size_t)r->call->offsets[sequence] : sequence;
+        uint8_t *status = &r->call->status[sequence];
+        *status = TN_ITEM_STOPPED;
+        if (stopped) continue;
+        *status = all_finite(r->w->finite, first, end) ? TN_ITEM_DONE : TN_ITEM_NOT_FINITE;
+        memcpy(r->call->out + to * w, rows + first * w, (end - first) * w * sizeof(float));
     }
 }
 

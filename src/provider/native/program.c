@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct sums {
@@ -176,6 +177,21 @@ static bool weights_are_whole(const struct tn_component_request *r)
     return whole;
 }
 
+static void refuse_head(struct tn_assessment *a, const struct tn_component_request *r, const struct tn_family *family)
+{
+    char known[200] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < family->head_count && n < sizeof(known); i++) {
+        int added = snprintf(known + n, sizeof(known) - n, "%s%s", i ? ", " : "", tn_head_kind_name(family->heads[i].kind));
+        n += added > 0 ? (size_t)added : 0;
+    }
+    struct tn_finding *f = tn_findings_add(&a->findings, TN_BLOCKER, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
+                                           "family %s does not implement this head", family->name);
+    tn_found(f, "%s, of class %.*s", tn_head_kind_name(r->head->kind), TN_FMT_ARG(r->component->architecture));
+    tn_expected(f, "%s", n ? known : "no head");
+    tn_remedy(f, "`tenon families` lists the heads of each family");
+}
+
 /*
  * Binding, graph, memory plan, sizes. A refusal becomes a finding of the assessment. What an earlier stage has refused is
  * not looked at further: its consequences would be findings that mislead.
@@ -183,14 +199,20 @@ static bool weights_are_whole(const struct tn_component_request *r)
 static enum tn_status build_program(struct tn_native_program *program, struct tn_assessment *a,
                                     const struct tn_component_request *r, struct tn_error *err)
 {
+    if (r->head && !tn_family_head_of(program->family, r->head->kind)) {
+        refuse_head(a, r, program->family);
+        return TN_OK;
+    }
     if (!weights_are_whole(r) || tn_component_value(r->component, program->family->layer_count)->u == 0) return TN_OK;
     enum tn_status status =
-        tn_bind(r->d, r->component, program->family, &a->arena, &a->findings, &program->binding, err);
+        tn_bind(r->d, r->component, program->family, r->head, &a->arena, &a->findings, &program->binding, err);
     if (status || a->findings.blockers || r->d->findings.blockers) return status;
     struct tn_graph *g = &program->graph;
     tn_graph_init(g, &a->arena);
-    uint32_t hidden = program->family->build(g, r->component, &program->binding);
-    uint32_t output = tn_modules_build(g, r->d, r->first_module, r->module_end, hidden);
+    const struct tn_family_head *head = program->binding.family_head;
+    uint32_t output = program->family->build(g, r->component, &program->binding);
+    if (head) output = head->build(g, r->component, &program->binding, output);
+    output = tn_modules_build(g, r->d, r->first_module, r->module_end, output);
     if ((status = tn_graph_finish(g, output, err))) return status;
     if (output == TN_NO_VALUE) { /* a description with blockers need not make a graph; its own findings say why */
         tn_error_set(err, TN_UNSUPPORTED_CONFIG, TN_PHASE_ASSESS, "the description makes no complete graph");
@@ -203,6 +225,7 @@ static enum tn_status build_program(struct tn_native_program *program, struct tn
         return TN_RESOURCE_LIMIT;
     }
     a->output_width = g->values[output].width;
+    a->output_by_row = g->values[output].dim == TN_DIM_ROWS;
     a->decision = TN_ELIGIBLE;
     return TN_OK;
 }

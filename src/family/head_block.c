@@ -1,0 +1,37 @@
+/* Emits the shared heads; the roles are the contract with the families' lists. */
+#include "family/head_block.h"
+
+#include <stdio.h>
+
+uint32_t tn_head_layer(struct tn_graph *g, const struct tn_binding *b, const char *role, const char *name, uint32_t x,
+                       enum tn_act act)
+{
+    char weight[64], bias[64];
+    snprintf(weight, sizeof(weight), "%s.weight", role);
+    snprintf(bias, sizeof(bias), "%s.bias", role);
+    struct tn_op_linear linear = {
+        .weight = {tn_bound_weight(g, b, weight, 0, TN_USE_LINEAR)},
+        .bias = {tn_bound_weight(g, b, bias, 0, TN_USE_LINEAR)},
+        .parts = 1,
+        .act = act,
+    };
+    return tn_graph_linear(g, name, x, TN_NO_VALUE, &linear);
+}
+
+uint32_t tn_head_first_token(struct tn_graph *g, uint32_t x)
+{
+    struct tn_op_pool pool = {.mode = {TN_POOLING_CLS}, .modes = 1};
+    return tn_graph_pool(g, "head first token", x, &pool);
+}
+
+uint32_t tn_head_of_text(struct tn_graph *g, const struct tn_binding *b, uint32_t x, enum tn_act act)
+{
+    uint32_t v = tn_head_layer(g, b, "head.dense", "head dense", tn_head_first_token(g, x), act);
+    return tn_head_layer(g, b, "head.classifier", "head logits", v, TN_ACT_IDENTITY);
+}
+
+uint32_t tn_head_of_tokens(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    (void)c;
+    return tn_head_layer(g, b, "head.classifier", "head logits", x, TN_ACT_IDENTITY);
+}

@@ -1,0 +1,32 @@
+/*
+ * Heads that several families share, because their published code computes the same. What is fixed here is the roles
+ * that a family's list of head tensors must have; the names are the family's.
+ *
+ *     head.classifier.weight, head.classifier.bias   [outputs, hidden], [outputs]
+ *     head.dense.weight, head.dense.bias             [hidden, hidden], [hidden]
+ */
+#ifndef TN_FAMILY_HEAD_BLOCK_H
+#define TN_FAMILY_HEAD_BLOCK_H
+
+#include "family/family.h"
+
+/* act(x W^T + b) with the tensors ROLE.weight and ROLE.bias; a bias that is optional and absent is zero. */
+uint32_t tn_head_layer(struct tn_graph *g, const struct tn_binding *b, const char *role, const char *name, uint32_t x,
+                       enum tn_act act);
+/* The row of each sequence's first token: [T, width] to [S, width]. */
+uint32_t tn_head_first_token(struct tn_graph *g, uint32_t x);
+/* classifier(act(dense(first token))): one row of logits for each text. */
+uint32_t tn_head_of_text(struct tn_graph *g, const struct tn_binding *b, uint32_t x, enum tn_act act);
+/* classifier(x): one row of logits for each token. A builder as it stands. */
+uint32_t tn_head_of_tokens(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x);
+
+/* The rows of head.classifier under a name, which are the same in most families. */
+#define TN_HEAD_CLASSIFIER(name, hidden)                                                                              \
+    {"head.classifier.weight", name ".weight", NULL, {TN_DIM_OUTPUTS, hidden}, TN_TENSOR_BARE},                       \
+        {"head.classifier.bias", name ".bias", NULL, {TN_DIM_OUTPUTS, NULL}, TN_TENSOR_BARE}
+/* Those of head.dense; `flags` TN_TENSOR_BARE, or 0 where the name stands behind the encoder's prefix. */
+#define TN_HEAD_DENSE(name, hidden, flags)                                                                            \
+    {"head.dense.weight", name ".weight", NULL, {hidden, hidden}, (flags)},                                           \
+        {"head.dense.bias", name ".bias", NULL, {hidden, NULL}, (flags)}
+
+#endif
