@@ -195,7 +195,9 @@ enum tn_normalizer_kind {
     TN_NORM_STRIP_ACCENTS,
     TN_NORM_REPLACE,
     TN_NORM_PREPEND,
-    TN_NORM_NMT
+    TN_NORM_NMT,
+    TN_NORM_PRECOMPILED,
+    TN_NORM_BYTE_LEVEL
 };
 
 /* A literal, or a regular expression. */
@@ -206,6 +208,14 @@ struct tn_pattern {
     struct tn_str text; /* of the expression */
 };
 
+/* A double array over bytes; values are offsets of images, each up to a NUL. */
+struct tn_charsmap {
+    uint32_t *units;
+    uint32_t count;
+    struct tn_str images;
+    struct tn_digest identity;
+};
+
 struct tn_normalizer {
     enum tn_normalizer_kind kind;
     bool clean_text, chinese, strip_accents, lowercase; /* bert */
@@ -213,6 +223,7 @@ struct tn_normalizer {
     struct tn_pattern pattern;                          /* replace */
     uint32_t *content;                                  /* replace, prepend */
     size_t content_length;
+    const struct tn_charsmap *charsmap;                 /* precompiled */
 };
 
 /* Steps of nested Sequences in their order. */
@@ -224,6 +235,9 @@ struct tn_normalizers {
 enum tn_status tn_normalizers_load(struct tn_text_loader *ld, struct tn_json stage, unsigned depth);
 /* Applies all steps to s->chars. */
 enum tn_status tn_normalize(const struct tn_text_tokenizer *t, struct tn_text_scratch *s);
+enum tn_status tn_precompiled_load(struct tn_text_loader *ld, struct tn_json stage, struct tn_normalizer *out);
+/* What the map makes of s->chars, as characters with changes in s->forms. */
+enum tn_status tn_precompiled_forms(const struct tn_charsmap *map, struct tn_text_scratch *s);
 enum tn_status tn_pattern_load(struct tn_text_loader *ld, struct tn_json stage, struct tn_pattern *out);
 /* For Replace: refuses an expression that may match nothing. */
 enum tn_status tn_pattern_not_empty(struct tn_text_loader *ld, struct tn_json stage, const struct tn_pattern *p);
@@ -251,7 +265,8 @@ enum tn_pre_kind {
     TN_PRE_SPLIT,
     TN_PRE_FIXED_LENGTH,
     TN_PRE_BYTE_LEVEL,
-    TN_PRE_METASPACE
+    TN_PRE_METASPACE,
+    TN_PRE_UNICODE_SCRIPTS
 };
 
 enum tn_behavior { /* in the order of the list in pre_tokenizer.c */
@@ -509,7 +524,7 @@ enum tn_status tn_decoder_run(const struct tn_decoder_step *step, struct tn_deco
 
 enum tn_strategy { TN_LONGEST_FIRST, TN_ONLY_FIRST, TN_ONLY_SECOND };
 
-struct tn_truncation {
+struct tn_text_truncation {
     bool present, left;
     uint64_t max_length, stride;
     int strategy;
@@ -579,7 +594,7 @@ struct tn_text_tokenizer {
     struct tn_added added;
     struct tn_post post;
     struct tn_decoder decoder;
-    struct tn_truncation truncation;
+    struct tn_text_truncation truncation;
     struct tn_padding padding;
     struct tn_fast_bert fast;
     struct tn_fast_bytes fast_bytes;

@@ -189,7 +189,7 @@ enum tn_status tn_load_points(struct tn_text_loader *ld, struct tn_str s, uint32
 
 static enum tn_status load_truncation(struct tn_text_loader *ld, struct tn_json v)
 {
-    struct tn_truncation *out = &ld->t->truncation;
+    struct tn_text_truncation *out = &ld->t->truncation;
     const int right = 1;
     int direction;
     if (!v.doc || tn_json_is(v, TN_JSON_NULL)) return TN_OK;

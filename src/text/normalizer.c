@@ -8,12 +8,14 @@
  */
 #include "text/internal.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 /* ---- loading -------------------------------------------------------------------------------------------------- */
 
 static const char known_types[] = "BertNormalizer NFC NFD NFKC NFKD Lowercase Strip StripAccents Replace Prepend Nmt "
-                                  "Sequence";
+                                  "Precompiled ByteLevel Sequence";
 enum { MAX_STEPS = 256 };
 
 static enum tn_status load_bert(struct tn_text_loader *ld, struct tn_json stage, struct tn_normalizer *out)
@@ -81,6 +83,8 @@ static const struct {
     {"Replace", TN_NORM_REPLACE, load_replace},
     {"Prepend", TN_NORM_PREPEND, load_prepend},
     {"Nmt", TN_NORM_NMT, NULL},
+    {"Precompiled", TN_NORM_PRECOMPILED, tn_precompiled_load},
+    {"ByteLevel", TN_NORM_BYTE_LEVEL, NULL},
 };
 
 static enum tn_status load_sequence(struct tn_text_loader *ld, struct tn_json stage, unsigned depth)
@@ -342,6 +346,27 @@ static enum tn_status normal_form(struct tn_text_scratch *s, bool compatible, bo
     return finish(&x);
 }
 
+/* ---- maps ----------------------------------------------------------------------------------------------------- */
+
+static enum tn_status precompiled(struct tn_text_scratch *s, const struct tn_normalizer *step)
+{
+    struct transform x = {.s = s};
+    enum tn_status status = tn_precompiled_forms(step->charsmap, s);
+    for (size_t i = 0; i < s->form_count && !status; i++) emit(&x, s->forms[i].c, s->forms[i].change);
+    return status ? status : finish(&x);
+}
+
+static enum tn_status byte_level(struct tn_text_scratch *s)
+{
+    struct transform x = {.s = s};
+    char bytes[4];
+    for (size_t i = 0; i < s->chars.count; i++) {
+        size_t n = tn_utf8_encode(s->chars.at[i].c, bytes);
+        for (size_t k = 0; k < n; k++) emit(&x, tn_byte_char((unsigned char)bytes[k]), k > 0);
+    }
+    return finish(&x);
+}
+
 /* ---- running -------------------------------------------------------------------------------------------------- */
 
 static enum tn_status bert(struct tn_text_scratch *s, const struct tn_normalizer *step)
@@ -373,6 +398,8 @@ static enum tn_status run_step(struct tn_text_scratch *s, const struct tn_normal
     case TN_NORM_PREPEND: return prepend(s, step);
     case TN_NORM_STRIP: strip(&s->chars, step->left, step->right); return TN_OK;
     case TN_NORM_STRIP_ACCENTS: drop_flagged(&s->chars, TN_UC_MARK); return TN_OK;
+    case TN_NORM_PRECOMPILED: return precompiled(s, step);
+    case TN_NORM_BYTE_LEVEL: return byte_level(s);
     case TN_NORM_NMT:
         drop_flagged(&s->chars, TN_UC_NMT_DROP);
         blank_flagged(&s->chars, TN_UC_NMT_SPACE);

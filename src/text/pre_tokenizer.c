@@ -3,11 +3,12 @@
  * (which spans match) and a behavior (what becomes of the matches), as in the library.
  */
 #include "text/internal.h"
+#include "text/unicode_segments.h"
 
 /* ---- loading -------------------------------------------------------------------------------------------------- */
 
 static const char known_types[] = "BertPreTokenizer ByteLevel Metaspace Whitespace WhitespaceSplit Punctuation Digits "
-                                  "CharDelimiterSplit Split FixedLength Sequence";
+                                  "CharDelimiterSplit Split FixedLength UnicodeScripts Sequence";
 static const char behaviors[] = "Removed Isolated MergedWithPrevious MergedWithNext Contiguous";
 enum { MAX_STEPS = 256 };
 
@@ -83,6 +84,7 @@ static const struct {
     {"Split", TN_PRE_SPLIT, TN_REMOVED, load_split},
     {"FixedLength", TN_PRE_FIXED_LENGTH, TN_ISOLATED, load_fixed_length},
     {"ByteLevel", TN_PRE_BYTE_LEVEL, TN_ISOLATED, tn_pre_byte_level_load},
+    {"UnicodeScripts", TN_PRE_UNICODE_SCRIPTS, TN_REMOVED, NULL},
     {"Metaspace", TN_PRE_METASPACE, TN_MERGED_WITH_NEXT, tn_pre_metaspace_load},
 };
 
@@ -225,6 +227,17 @@ static struct span fixed_span(struct cursor *c)
     return (struct span){c->at, c->step->length < left ? c->at + (uint32_t)c->step->length : c->end, true};
 }
 
+/* Up to another script. What comes before the first script of a piece is lost, as in the library. */
+static struct span script_span(struct cursor *c)
+{
+    uint32_t at = c->at, to = at + 1;
+    unsigned script = tn_uc_script_of(c->chars[at].c), other;
+    while (to < c->end && ((other = tn_uc_script_of(c->chars[to].c)) == 0 || other == script)) to++;
+    if (script) return (struct span){at, to, false};
+    for (to = at + 1; to < c->end && tn_uc_script_of(c->chars[to].c) == 0; to++) continue;
+    return (struct span){at, to, true};
+}
+
 /* ---- behaviors ------------------------------------------------------------------------------------------------ */
 
 /* Whether the span joins the piece before it. */
@@ -336,6 +349,7 @@ static enum tn_status run_step(struct tn_text_scratch *s, const struct tn_pre_to
     case TN_PRE_FIXED_LENGTH: return run(s, step, fixed_span);
     case TN_PRE_BYTE_LEVEL: return tn_pre_byte_level(s, step);
     case TN_PRE_METASPACE: return tn_pre_metaspace(s, step);
+    case TN_PRE_UNICODE_SCRIPTS: return run(s, step, script_span);
     }
     return TN_OK;
 }

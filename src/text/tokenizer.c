@@ -110,6 +110,7 @@ static void hash_stages(struct tn_sha256 *h, const struct tn_text_tokenizer *t)
                                     (uint64_t)n->left << 4 | (uint64_t)n->right << 5);
         hash_pattern(h, &n->pattern);
         hash_points(h, n->content, n->content_length);
+        if (n->charsmap) tn_sha256_update(h, n->charsmap->identity.bytes, sizeof(n->charsmap->identity.bytes));
     }
     tn_sha256_update_u64(h, t->pre_tokenizers.count);
     for (size_t i = 0; i < t->pre_tokenizers.count; i++) {
