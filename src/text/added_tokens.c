@@ -287,7 +287,7 @@ enum tn_status tn_added_load(struct tn_text_loader *ld, struct tn_json list)
         return TN_ARTIFACT_MALFORMED;
     }
     tn_vocab_init(&ld->t->added.vocab, ld->t->alloc);
-    ld->t->added.next_id = ld->t->vocab.count;
+    ld->t->added.next_id = ld->t->kind == &tn_model_unigram ? ld->t->unigram.count : ld->t->vocab.count;
     for (struct tn_json v = tn_json_first(list); v.doc && !status; v = tn_json_next(v)) status = load_token(ld, v);
     return status ? status : tn_added_finish(ld, list);
 }

@@ -397,7 +397,9 @@ enum tn_status tn_bpe_merge_all(const struct tn_bpe *m, struct tn_text_scratch *
 size_t tn_bpe_merge_short(const struct tn_bpe *m, uint32_t *ids, uint32_t *ends, size_t n);
 
 struct tn_unigram {
-    double *scores; /* by id, which is the entry of the vocabulary */
+    double *scores;    /* by id */
+    uint32_t *entries; /* of the vocabulary, by id */
+    uint32_t count;
     double lowest;
     bool has_unk, byte_fallback;
     uint32_t unk_id;

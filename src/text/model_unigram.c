@@ -90,7 +90,7 @@ static enum tn_status bad_piece(struct tn_text_loader *ld, struct tn_json v, con
     struct tn_finding *f = tn_error_set(ld->err, TN_ARTIFACT_MALFORMED, TN_PHASE_LOAD, "tokenizer: %s", what);
     tn_at_json(f, v);
     tn_found(f, "%.*s", (int)(text.n < 80 ? text.n : 80), text.s);
-    tn_expected(f, "[text, score], each text once");
+    tn_expected(f, "[text, score]");
     return TN_ARTIFACT_MALFORMED;
 }
 
@@ -105,9 +105,10 @@ static enum tn_status load_piece(struct tn_text_loader *ld, struct tn_json v, ui
         return bad_piece(ld, v, "a piece of the vocabulary is not a text and a score");
     }
     if (text.n > ld->ctx->limits.name_bytes) return tn_load_too_long(ld, v, text);
-    enum tn_status status = tn_vocab_add(&ld->t->vocab, text, id, false, &entry);
+    /* Of a text that stands there twice the last number is its token; the other one still decodes to it. */
+    enum tn_status status = tn_vocab_add(&ld->t->vocab, text, id, true, &entry);
     if (status) return tn_model_vocab_failed(ld, v, status);
-    if (entry != id) return bad_piece(ld, v, "a piece stands twice in the vocabulary");
+    m->entries[id] = entry;
     if (id == 0 || m->scores[id] < m->lowest) m->lowest = m->scores[id];
     return TN_OK;
 }
@@ -124,7 +125,9 @@ static enum tn_status load_pieces(struct tn_text_loader *ld, struct tn_json voca
     enum tn_status status = tn_vocab_reserve(&ld->t->vocab, n, bytes);
     if (status) return tn_model_vocab_failed(ld, vocab, status);
     ld->t->unigram.scores = tn_calloc(ld->t->alloc, n ? n : 1, sizeof(double));
-    if (!ld->t->unigram.scores) return tn_load_memory(ld);
+    ld->t->unigram.entries = tn_calloc(ld->t->alloc, n ? n : 1, sizeof(uint32_t));
+    if (!ld->t->unigram.scores || !ld->t->unigram.entries) return tn_load_memory(ld);
+    ld->t->unigram.count = (uint32_t)n;
     for (struct tn_json v = tn_json_first(vocab); v.doc && !status; v = tn_json_next(v)) status = load_piece(ld, v, id++);
     return status;
 }
@@ -136,10 +139,22 @@ static enum tn_status load_unknown(struct tn_text_loader *ld, struct tn_json mod
     if (!v.doc || tn_json_is(v, TN_JSON_NULL)) return TN_OK;
     m->has_unk = true;
     enum tn_status status = tn_load_u32(ld, model, "unk_id", &m->unk_id);
-    if (!status && m->unk_id >= ld->t->vocab.count) {
+    if (!status && m->unk_id >= m->count) {
         status = tn_load_malformed(ld, model, "unk_id", "the number of a piece of the vocabulary");
     }
     return status;
+}
+
+/* Numbers whose text has a later one. */
+static bool name_all_numbers(struct tn_text_tokenizer *t)
+{
+    struct tn_vocab *v = &t->vocab;
+    for (uint32_t id = 0; id < t->unigram.count; id++) {
+        if (v->ids[t->unigram.entries[id]] == id) continue;
+        if (!v->dense) return false;
+        v->by_id[id] = t->unigram.entries[id];
+    }
+    return true;
 }
 
 static enum tn_status load_unigram(struct tn_text_loader *ld, struct tn_json model)
@@ -157,6 +172,7 @@ static enum tn_status load_unigram(struct tn_text_loader *ld, struct tn_json mod
     if (!status) status = load_unknown(ld, model);
     if (!status) status = tn_model_vocab_seal(ld, vocab);
     if (status) return status;
+    if (!name_all_numbers(ld->t)) return bad_piece(ld, vocab, "most pieces of the vocabulary are one text");
     status = tn_piece_trie_build(&m->trie, ld->t->alloc, &ld->t->vocab);
     if (status) return tn_model_vocab_failed(ld, vocab, status);
     ld->t->cache_bits = TN_CACHE_BITS_BPE;
@@ -178,8 +194,10 @@ static inline void offer(struct tn_best_path *at, double score, uint32_t start, 
 }
 
 /* Fills s->path[0, n]. */
-static enum tn_status find_path(const struct tn_unigram *m, struct tn_text_scratch *s, size_t n)
+static enum tn_status find_path(const struct tn_text_tokenizer *t, struct tn_text_scratch *s, size_t n)
 {
+    const struct tn_unigram *m = &t->unigram;
+    const struct tn_vocab *v = &t->vocab;
     if (!tn_text_grow(s->alloc, &s->path, &s->path_cap, n + 1, sizeof(*s->path))) return TN_INSUFFICIENT_MEMORY;
     const unsigned char *word = (const unsigned char *)s->word;
     const double unknown = m->lowest - unknown_penalty;
@@ -190,9 +208,10 @@ static enum tn_status find_path(const struct tn_unigram *m, struct tn_text_scrat
         uint32_t node = 0, point;
         length = tn_utf8_decode(s->word + at, n - at, &point);
         for (size_t to = at; to < n && (node = tn_piece_child(&m->trie, node, word[to]));) {
-            uint32_t id = m->trie.nodes[node].entry;
+            uint32_t entry = m->trie.nodes[node].entry;
             to++;
-            if (id == TN_NO_ENTRY) continue;
+            if (entry == TN_NO_ENTRY) continue;
+            uint32_t id = v->ids[entry];
             offer(&s->path[to], m->scores[id] + here, (uint32_t)at, id);
             single |= to - at == length;
         }
@@ -287,7 +306,7 @@ static enum tn_status unigram_word(const struct tn_text_tokenizer *t, struct tn_
         tn_cache_push(s, list, slot, by_table, base);
         return TN_OK;
     }
-    enum tn_status status = find_path(&t->unigram, s, n);
+    enum tn_status status = find_path(t, s, n);
     if (status) return status;
     turn_path(&t->unigram, s, n);
     status = push_path(t, s, list, n, by_table, base, &simple);
@@ -302,10 +321,12 @@ static void fingerprint(const struct tn_text_tokenizer *t, struct tn_sha256 *h)
 {
     const struct tn_unigram *m = &t->unigram;
     tn_sha256_update_u64(h, (uint64_t)m->has_unk | (uint64_t)m->byte_fallback << 1 | (uint64_t)m->unk_id << 32);
-    for (uint32_t i = 0; i < t->vocab.count; i++) {
+    tn_sha256_update_u64(h, m->count);
+    for (uint32_t i = 0; i < m->count; i++) {
         uint64_t bits;
         memcpy(&bits, &m->scores[i], sizeof(bits));
         tn_sha256_update_u64(h, bits);
+        tn_sha256_update_u64(h, m->entries[i]);
     }
     tn_model_vocab_fingerprint(t, h);
 }

@@ -22,6 +22,7 @@ void tn_text_tokenizer_free(struct tn_text_tokenizer *t)
     tn_vocab_release(&t->vocab);
     tn_free(t->alloc, t->bpe.pairs);
     tn_free(t->alloc, t->unigram.scores);
+    tn_free(t->alloc, t->unigram.entries);
     tn_piece_trie_release(&t->unigram.trie);
     tn_free(t->alloc, t->normalizers.at);
     tn_free(t->alloc, t->pre_tokenizers.at);

@@ -18,7 +18,7 @@ import common
 from tokenizers import Tokenizer, pre_tokenizers
 
 LIMIT = 0x110000
-POINTS = [c for c in range(1, LIMIT) if not 0xD800 <= c <= 0xDFFF]
+POINTS = [c for c in range(1, LIMIT) if not 0xD800 <= c <= 0xDFFF]  # a NUL ends a look-up
 MARK = "\ufffc"
 
 
@@ -101,9 +101,9 @@ def graphemes():
 
 def scripts():
     split = pre_tokenizers.UnicodeScripts().pre_tokenize_str
-    never = {c for c in POINTS if not split(chr(c))}
+    never = {c for c in [0] + POINTS if not split(chr(c))}
     groups = []
-    for c in POINTS:
+    for c in [0] + POINTS:
         if c in never:
             continue
         if groups and len(split(chr(groups[-1][-1]) + chr(c))) == 1:
