@@ -162,7 +162,7 @@ static bool is_blank(uint32_t c)
 
 static uint16_t saturate(size_t n)
 {
-    return n < UINT16_MAX ? (uint16_t)n : UINT16_MAX;
+    return n < TN_BLANKS_OF_TOKEN ? (uint16_t)n : TN_BLANKS_OF_TOKEN - 1;
 }
 
 /* Blanks that a text begins and ends with; all of them twice when it is nothing else. */
@@ -224,7 +224,7 @@ static enum tn_status model_tokens(const struct tn_text_tokenizer *t, struct tn_
     enum tn_status status = t->kind->word(t, s, list, n, split.end - split.begin, hash, true, 0);
     if (status) return status;
     for (size_t k = first; list->want_blanks && k < list->count; k++) {
-        tn_count_blanks(tn_text_token(t, list->ids[k]), list->blanks[k]);
+        if (list->blanks[k][0] == TN_BLANKS_OF_TOKEN) tn_count_blanks(tn_text_token(t, list->ids[k]), list->blanks[k]);
     }
     return TN_OK;
 }

@@ -97,6 +97,8 @@ static inline uint64_t hash_word(const char *s, size_t n)
     return mix(h, v) * UINT64_C(0xD6E8FEB86659FD93);
 }
 
+enum { MOST_BLANKS = TN_BLANKS_OF_TOKEN - 1 };
+
 /* One token of text[from, to), widened to whole characters. */
 static inline void push(struct tn_token_list *list, uint32_t id, const char *text, size_t from, size_t to, size_t end)
 {
@@ -106,8 +108,8 @@ static inline void push(struct tn_token_list *list, uint32_t id, const char *tex
         size_t leading = from, trailing = to;
         while (leading < to && text[leading] == ' ') leading++;
         while (trailing > from && text[trailing - 1] == ' ') trailing--;
-        list->blanks[k][0] = (uint16_t)(leading - from < UINT16_MAX ? leading - from : UINT16_MAX);
-        list->blanks[k][1] = (uint16_t)(to - trailing < UINT16_MAX ? to - trailing : UINT16_MAX);
+        list->blanks[k][0] = (uint16_t)(leading - from < MOST_BLANKS ? leading - from : MOST_BLANKS);
+        list->blanks[k][1] = (uint16_t)(to - trailing < MOST_BLANKS ? to - trailing : MOST_BLANKS);
     }
     if (!list->want_offsets) return;
     while (((unsigned char)text[from] & 0xC0) == 0x80) from--;

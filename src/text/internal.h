@@ -50,6 +50,9 @@ struct tn_token_list {
     bool want_offsets, want_blanks;
 };
 
+/* In blanks[k][0]: those of the token's text in the vocabulary, not counted yet. */
+enum { TN_BLANKS_OF_TOKEN = UINT16_MAX };
+
 /* ---- scratch -------------------------------------------------------------------------------------------------- */
 
 enum { TN_CACHE_BITS = 12, TN_CACHE_BITS_BPE = 14, TN_CACHE_PIECES = 6, TN_CACHE_BYTES = 28 };

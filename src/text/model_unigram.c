@@ -241,6 +241,12 @@ static void turn_path(const struct tn_unigram *m, struct tn_text_scratch *s, siz
     }
 }
 
+/* The text of an unknown token is what stands in the word. */
+static void count_blanks(const struct tn_text_scratch *s, struct tn_token_list *list, size_t token, size_t from, size_t to)
+{
+    if (list->want_blanks) tn_count_blanks((struct tn_str){s->word + from, to - from}, list->blanks[token]);
+}
+
 /* An unknown run: a token that it happens to spell, bytes, or the unknown token. *simple: one token. */
 static enum tn_status push_unknown(const struct tn_text_tokenizer *t, struct tn_text_scratch *s,
                                    struct tn_token_list *list, size_t from, size_t to, bool by_table, uint32_t base,
@@ -252,7 +258,10 @@ static enum tn_status push_unknown(const struct tn_text_tokenizer *t, struct tn_
     for (size_t i = from; i < to && bytes; i++) bytes = m->has_byte[(unsigned char)s->word[i]];
     *simple &= !bytes;
     if (!tn_tokens_reserve(s->alloc, list, bytes ? to - from : 1)) return TN_INSUFFICIENT_MEMORY;
-    if (!bytes) tn_word_push(s, list, id, from, to, by_table, base);
+    if (!bytes) {
+        tn_word_push(s, list, id, from, to, by_table, base);
+        count_blanks(s, list, list->count - 1, from, to);
+    }
     for (size_t i = from; i < to && bytes; i++) {
         tn_word_push(s, list, m->bytes[(unsigned char)s->word[i]], from, to, by_table, base);
     }
@@ -304,6 +313,9 @@ static enum tn_status unigram_word(const struct tn_text_tokenizer *t, struct tn_
     }
     if (slot && tn_cache_holds(slot, hash, s->word, n, 0)) {
         tn_cache_push(s, list, slot, by_table, base);
+        for (size_t i = 0, from = 0; list->want_blanks && i < slot->pieces; from = slot->ends[i++]) {
+            if (slot->ids[i] == t->unigram.unk_id) count_blanks(s, list, first + i, from, slot->ends[i]);
+        }
         return TN_OK;
     }
     enum tn_status status = find_path(t, s, n);

@@ -71,7 +71,7 @@ static inline void tn_word_push(const struct tn_text_scratch *s, struct tn_token
         list->offsets[k][0] = by_table ? s->word_offsets[from][0] : base + (uint32_t)from;
         list->offsets[k][1] = by_table ? s->word_offsets[to - 1][1] : base + (uint32_t)to;
     }
-    if (list->want_blanks) list->blanks[k][0] = list->blanks[k][1] = 0;
+    if (list->want_blanks) list->blanks[k][0] = TN_BLANKS_OF_TOKEN;
 }
 
 /* Appends the pieces of a remembered word; there is room for TN_CACHE_PIECES. */

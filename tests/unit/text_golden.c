@@ -345,6 +345,21 @@ TEST(regular_expressions)
     CHECK_INT(run_files("golden/tokenizer_extra/regex.json", "regular expression"), 200);
 }
 
+TEST(families)
+{
+    CHECK(run_files("golden/tokenizer_extra/families.json", "family") > 1200);
+}
+
+TEST(blanks_beside_added_tokens)
+{
+    CHECK(run_files("golden/tokenizer_extra/t1.json", "flags") > 300);
+}
+
+TEST(random_models)
+{
+    CHECK(run_files("golden/tokenizer_extra/models.json", "random models") > 1500);
+}
+
 TEST(vocab_txt)
 {
     struct rows r;
