@@ -39,5 +39,13 @@ struct tn_str tn_buf_str(const struct tn_buf *b);
  */
 size_t tn_format_f32(char *out, float value);
 size_t tn_format_f64(char *out, double value);
+/* The same for one argument of a printf-like call; lives to the end of the enclosing block. Never %g, %f or %e: they follow
+ * the locale of whoever uses the library. */
+#define TN_F64(value) tn_f64_text((value), (char[32]){0})
+static inline const char *tn_f64_text(double value, char *out)
+{
+    (void)tn_format_f64(out, value);
+    return out;
+}
 
 #endif

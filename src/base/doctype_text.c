@@ -33,7 +33,7 @@ static void add_int_range(struct tn_doc_text *t, const struct tn_doctype *type)
 static void add_number_range(struct tn_doc_text *t, const struct tn_doctype *type)
 {
     tn_doc_text_add(t, "a number");
-    if (type->low > -(double)FLT_MAX) tn_doc_text_add(t, ", %g or more", type->low);
+    if (type->low > -(double)FLT_MAX) tn_doc_text_add(t, ", %s or more", TN_F64(type->low));
     if (type->format && strcmp(type->format, "float") == 0) tn_doc_text_add(t, " that a 32-bit float holds");
 }
 

@@ -15,7 +15,7 @@
 #ifndef TN_BASE_FINDINGS_H
 #define TN_BASE_FINDINGS_H
 
-#include "base/alloc.h"
+#include "base/buf.h"
 #include "base/status.h"
 
 #include <stdarg.h>

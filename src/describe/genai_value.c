@@ -156,7 +156,7 @@ static bool check_number(struct tn_genai *g, const struct tn_genai_key *key, str
     if (readable && whole && number > -9e15 && number < 9e15 && !tn_json_i64(v, &integer)) return wrong_type(g, key, v);
     if (readable && number >= key->low && number <= key->high) return true;
     struct tn_finding *f = tn_genai_refuse(g, v, "is out of range");
-    tn_expected(f, "%s, %.15g to %.15g", kind_text(key->kind), key->low, key->high);
+    tn_expected(f, "%s, %s to %s", kind_text(key->kind), TN_F64(key->low), TN_F64(key->high));
     return false;
 }
 

@@ -107,7 +107,7 @@ static void check_bounds(struct reader *r, const struct tn_generation_field *fie
                                                "the bounds of generation field %.*s exclude every value",
                                                TN_FMT_ARG(field->name));
         tn_at_json(f, constraint);
-        tn_found(f, "minimum %.17g, maximum %.17g", field->minimum, field->maximum);
+        tn_found(f, "minimum %s, maximum %s", TN_F64(field->minimum), TN_F64(field->maximum));
         tn_expected(f, "a minimum that is not above the maximum");
         return;
     }
@@ -222,13 +222,14 @@ static const char *type_text(enum tn_generation_type type)
 static void refuse_bounds(struct resolver *r, struct tn_json v, const struct tn_generation_field *field, double number)
 {
     struct tn_finding *f = refuse(r, v, TN_UNSUPPORTED_OPTION, "the value is out of the package's bounds");
-    tn_found(f, "%.17g", number);
+    tn_found(f, "%s", TN_F64(number));
     if (field->has_minimum && field->has_maximum) {
-        tn_expected(f, "%.17g to %.17g, by %.*s#%.*s", field->minimum, field->maximum, TN_FMT_ARG(field->file),
+        tn_expected(f, "%s to %s, by %.*s#%.*s", TN_F64(field->minimum), TN_F64(field->maximum), TN_FMT_ARG(field->file),
                     TN_FMT_ARG(field->pointer));
     } else {
-        tn_expected(f, "%s %.17g, by %.*s#%.*s", field->has_minimum ? "at least" : "at most",
-                    field->has_minimum ? field->minimum : field->maximum, TN_FMT_ARG(field->file), TN_FMT_ARG(field->pointer));
+        tn_expected(f, "%s %s, by %.*s#%.*s", field->has_minimum ? "at least" : "at most",
+                    TN_F64(field->has_minimum ? field->minimum : field->maximum), TN_FMT_ARG(field->file),
+                    TN_FMT_ARG(field->pointer));
     }
 }
 

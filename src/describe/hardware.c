@@ -1,6 +1,7 @@
 /* Demands on the machine against the machine. The unit of the standard's "GB" is 2^30 bytes: its text says GiB. */
 #include "describe/hardware.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static bool read_types(struct tn_json list, struct tn_arena *arena, struct tn_str *out, uint32_t *count)
@@ -54,7 +55,7 @@ static void check_memory(const struct tn_hardware *h, const struct tn_hardware_f
         struct tn_finding *f = tn_findings_add(findings, TN_NOTE, TN_RESOURCE_LIMIT, phase,
                                                "how much memory the machine has is not known; the package demands a minimum");
         place(f, h, "min_memory_gb", -1);
-        tn_expected(f, "at least %.9g GiB", h->memory_gib);
+        tn_expected(f, "at least %s GiB", TN_F64(h->memory_gib));
         return;
     }
     if (gib(have) >= h->memory_gib) return;
@@ -62,8 +63,8 @@ static void check_memory(const struct tn_hardware *h, const struct tn_hardware_f
                                            limited ? "the memory limit is below the least that the package demands"
                                                    : "the machine has less memory than the package demands");
     place(f, h, "min_memory_gb", -1);
-    tn_found(f, "%.4g GiB%s", gib(have), limited ? " by the limit" : " in this machine");
-    tn_expected(f, "at least %.9g GiB", h->memory_gib);
+    tn_found(f, "%s GiB%s", TN_F64(floor(gib(have) * 1000) / 1000), limited ? " by the limit" : " in this machine");
+    tn_expected(f, "at least %s GiB", TN_F64(h->memory_gib));
     tn_remedy(f, limited ? "raise or drop the memory limit" : "run it on a machine with more memory");
 }
 

@@ -18,7 +18,7 @@ static void must_equal(struct tn_suite *s, struct tn_check *c, const struct tn_a
         struct tn_difference d = tn_compare_rows(a->vectors + at[i] * a->dimensions,
                                                  s->base.vectors + i * a->dimensions, 1, a->dimensions);
         if (d.max_abs > worst) worst = d.max_abs;
-        if (!d.equal) tn_check_fail(c, "text %zu differs by %.3g", i, d.max_abs);
+        if (!d.equal) tn_check_fail(c, "text %zu differs by %s", i, TN_F64(d.max_abs));
     }
     tn_check_measure(c, "max_abs", worst);
 }
@@ -39,7 +39,7 @@ static enum tn_status check_alone(struct tn_suite *s)
             struct tn_difference d =
                 tn_compare_rows(a.vectors, s->base.vectors + i * a.dimensions, 1, a.dimensions);
             if (d.max_abs > worst) worst = d.max_abs;
-            if (!d.equal) tn_check_fail(c, "text %zu differs by %.3g", i, d.max_abs);
+            if (!d.equal) tn_check_fail(c, "text %zu differs by %s", i, TN_F64(d.max_abs));
         }
         tn_answers_release(&a);
         if (status) return status;

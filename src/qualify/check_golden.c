@@ -132,10 +132,10 @@ static void judge(struct tn_check *c, const struct tn_difference *d, bool f32)
     tn_check_measure(c, "limit", f32 ? TN_SUITE_F32_TOLERANCE : COSINE_LIMIT);
     if (!d->finite) tn_check_fail(c, "a component is not a finite number");
     if (f32 && !(d->max_rel <= TN_SUITE_F32_TOLERANCE)) {
-        tn_check_fail(c, "case %zu differs by %.3g", d->worst_row, d->max_rel);
+        tn_check_fail(c, "case %zu differs by %s", d->worst_row, TN_F64(d->max_rel));
     }
     if (!f32 && !(d->min_cosine >= COSINE_LIMIT)) {
-        tn_check_fail(c, "a cosine of %.6f, the largest difference in case %zu", d->min_cosine, d->worst_row);
+        tn_check_fail(c, "a cosine of %s, the largest difference in case %zu", TN_F64(d->min_cosine), d->worst_row);
     }
 }
 

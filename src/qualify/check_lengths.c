@@ -93,7 +93,7 @@ static enum tn_status compare_cut(struct tn_suite *s, struct tn_check *c, const 
         if (part.events->truncated) tn_check_fail(c, "the cut text was cut again");
         struct tn_difference d = tn_compare_rows(whole.vectors, part.vectors, 1, whole.dimensions);
         tn_check_measure(c, "max_abs", d.max_abs);
-        if (!d.equal) tn_check_fail(c, "the vectors differ by %.3g", d.max_abs);
+        if (!d.equal) tn_check_fail(c, "the vectors differ by %s", TN_F64(d.max_abs));
     }
     tn_answers_release(&whole);
     tn_answers_release(&part);

@@ -129,7 +129,7 @@ static enum tn_status compare(struct tn_suite *s, struct tn_instance *instance, 
     } else {
         struct tn_difference d = tn_compare_rows(company.values, alone.values, 1, alone.width);
         tn_check_measure(c, "max_abs", d.max_abs);
-        if (!d.equal) tn_check_fail(c, "a token's state differs by %.3g beside another sequence", d.max_abs);
+        if (!d.equal) tn_check_fail(c, "a token's state differs by %s beside another sequence", TN_F64(d.max_abs));
     }
 out:
     tn_free(s->alloc, alone.values);

@@ -43,7 +43,7 @@ static enum tn_status ask_again(struct tn_suite *s, struct tn_check *c, const tn
     } else if (!status) {
         struct tn_difference d = tn_compare_rows(a.vectors, s->base.vectors, s->count, s->base.dimensions);
         tn_check_measure(c, "max_abs", d.max_abs);
-        if (!d.equal) tn_check_fail(c, "text %zu differs by %.3g", d.worst_row, d.max_abs);
+        if (!d.equal) tn_check_fail(c, "text %zu differs by %s", d.worst_row, TN_F64(d.max_abs));
     }
     tn_answers_release(&a);
     tn_session_free(session);
@@ -162,7 +162,7 @@ static enum tn_status check_precision(struct tn_suite *s)
         tn_check_measure(c, "min_cosine", d.min_cosine);
         tn_check_measure(c, "max_abs", d.max_abs);
         tn_check_measure(c, "limit", COSINE_LIMIT);
-        if (!(d.min_cosine >= COSINE_LIMIT)) tn_check_fail(c, "a cosine of %.6f to f32", d.min_cosine);
+        if (!(d.min_cosine >= COSINE_LIMIT)) tn_check_fail(c, "a cosine of %s to f32", TN_F64(d.min_cosine));
     }
     tn_answers_release(&a);
     tn_session_free(session);

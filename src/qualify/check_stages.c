@@ -102,7 +102,7 @@ static void compare_rows(struct stages *c, struct tn_str op, struct tn_json reco
         if (d.max_rel > c->worst.max_rel) c->worst.max_rel = d.max_rel;
         if (!d.finite) tn_check_fail(c->check, "%.*s: a number is not finite", TN_FMT_ARG(op));
         else if (!(d.max_rel <= TN_SUITE_F32_TOLERANCE))
-            tn_check_fail(c->check, "%.*s differs first, by %.3g in row %zu", TN_FMT_ARG(op), d.max_rel, d.worst_row);
+            tn_check_fail(c->check, "%.*s differs first, by %s in row %zu", TN_FMT_ARG(op), TN_F64(d.max_rel), d.worst_row);
     }
     tn_free(c->s->alloc, expected);
 }

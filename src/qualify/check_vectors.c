@@ -71,7 +71,7 @@ static enum tn_status check_unit(struct tn_suite *s)
         double worst = worst_length(&s->base);
         tn_check_measure(c, "max_abs", worst);
         tn_check_measure(c, "limit", UNIT_TOLERANCE);
-        if (!(worst <= UNIT_TOLERANCE)) tn_check_fail(c, "a length is off by %.3g", worst);
+        if (!(worst <= UNIT_TOLERANCE)) tn_check_fail(c, "a length is off by %s", TN_F64(worst));
     }
     return TN_OK;
 }
@@ -101,7 +101,7 @@ static void compare_normalized(struct tn_check *c, const struct tn_answers *a, s
     tn_check_measure(c, "max_abs", d.max_abs);
     tn_check_measure(c, "limit", ROUND_TOLERANCE);
     if (!(d.max_abs <= ROUND_TOLERANCE) || !d.finite) {
-        tn_check_fail(c, "text %zu differs by %.3g", d.worst_row, d.max_abs);
+        tn_check_fail(c, "text %zu differs by %s", d.worst_row, TN_F64(d.max_abs));
     }
 }
 

@@ -35,7 +35,7 @@ static void want_scale(struct tn_std_check *c, const struct tn_std_real *alpha)
 {
     if (!alpha->present || alpha->value > 0) return;
     struct tn_finding *f = tn_std_say(c, alpha->at, "alpha scales an adapter and cannot be 0 or less");
-    tn_found(f, "%.9g", alpha->value);
+    tn_found(f, "%s", TN_F64(alpha->value));
     tn_expected(f, "more than 0");
 }
 
@@ -97,8 +97,8 @@ static void check_binding(struct tn_std_check *c, const struct tn_std_adapters *
     if (target->alpha.present && alpha->value > 0 &&
         (alpha->value < target->alpha.value || alpha->value > target->alpha.value)) {
         f = tn_std_say(c, alpha->at, "alpha is not what the target \"%.*s\" demands", TN_FMT_ARG(target->id.name));
-        tn_found(f, "%.9g", alpha->value);
-        tn_expected(f, "%.9g", target->alpha.value);
+        tn_found(f, "%s", TN_F64(alpha->value));
+        tn_expected(f, "%s", TN_F64(target->alpha.value));
     }
     if (!target->rank.present || rank == 0 || rank == target->rank.value) return;
     f = tn_std_say(c, b->rank.present ? b->rank.at : artifact->rank.at,

@@ -173,9 +173,9 @@ static void check_bounds(struct tn_std_check *c, const struct tn_std_override *o
     bool low = o->minimum.present && value < o->minimum.value, high = o->maximum.present && value > o->maximum.value;
     if (!low && !high) return;
     struct tn_finding *f = tn_std_say(c, v, "the default of %s lies outside what a caller may ask for", whose);
-    tn_found(f, "%.9g", value);
-    if (low) tn_expected(f, "%.9g or more", o->minimum.value);
-    else tn_expected(f, "%.9g or less", o->maximum.value);
+    tn_found(f, "%s", TN_F64(value));
+    if (low) tn_expected(f, "%s or more", TN_F64(o->minimum.value));
+    else tn_expected(f, "%s or less", TN_F64(o->maximum.value));
 }
 
 static void check_override(struct tn_std_check *c, const struct tn_std_override *o)
@@ -184,7 +184,7 @@ static void check_override(struct tn_std_check *c, const struct tn_std_override 
     struct tn_finding *f;
     if (o->minimum.present && o->maximum.present && o->minimum.value > o->maximum.value) {
         f = tn_std_say(c, o->constraint_at, "no value satisfies the constraint");
-        tn_found(f, "%.9g to %.9g", o->minimum.value, o->maximum.value);
+        tn_found(f, "%s to %s", TN_F64(o->minimum.value), TN_F64(o->maximum.value));
         tn_expected(f, "a minimum that is not above the maximum");
         return;
     }
