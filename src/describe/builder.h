@@ -71,7 +71,7 @@ void tn_fact_of_json(struct tn_builder *b, struct tn_json value, const char *rul
 void tn_fact_of_text(struct tn_builder *b, enum tn_origin origin, struct tn_str file, struct tn_str pointer,
                      struct tn_str value, const char *rule, bool descriptive, const char *name, ...)
     __attribute__((format(printf, 8, 9)));
-/* A published default; `schema` is the id of the table, e.g. "bert/1". */
+/* A published default; `schema` is the id of the table, e.g. "NAME/1". */
 void tn_fact_of_default(struct tn_builder *b, const char *schema, const char *value, const char *rule,
                         const char *name, ...) __attribute__((format(printf, 5, 6)));
 /* The same with a value that is plain text and becomes a JSON string. */

@@ -24,7 +24,7 @@ struct tn_fact {
     struct tn_str name;    /* "encoder.hidden_size", "module.1.pooling_mode", "tokenizer.truncation_side" */
     struct tn_str value;   /* JSON text */
     enum tn_origin origin;
-    struct tn_str file;    /* origin file; for defaults "default of schema bert/1" */
+    struct tn_str file;    /* origin file; for defaults "default of schema NAME/1" */
     struct tn_str pointer; /* JSON pointer, tensor name or "" */
     struct tn_str rule;    /* "transformers.config/1", "st.pooling.flags/1" ... */
     bool descriptive;      /* kept for people; not part of a fingerprint */

@@ -6,7 +6,7 @@
  * The surprising decision: nothing takes a default. A document that leaves a value of its family out is refused, since
  * the default of a later version would be another model.
  */
-#include "describe/modules.h"
+#include "describe/dialect/modules.h"
 #include "describe/package_document.h"
 #include "describe/requirements.h"
 

@@ -51,7 +51,7 @@ struct tn_schema_field {
 };
 
 struct tn_schema {
-    const char *id;      /* "bert/1": named in facts of origin "default of schema bert/1" */
+    const char *id;      /* "NAME/1": named in facts of origin "default of schema NAME/1" */
     const char *const *model_types;   /* values of /model_type, NULL-terminated */
     const char *const *architectures; /* class names of /architectures that this schema covers, NULL-terminated */
     const struct tn_schema_field *fields;

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "describe_kit.h"
 
-#include "describe/known_architectures.h"
+#include "describe/dialect/known_architectures.h"
 
 TEST(values_and_defaults)
 {

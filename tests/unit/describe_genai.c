@@ -5,7 +5,7 @@
  */
 #include "genai_kit.h"
 
-#include "describe/genai.h"
+#include "describe/dialect/genai.h"
 
 /* ---- shapes of packages ------------------------------------------------------------------------------------------ */
 

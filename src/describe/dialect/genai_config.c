@@ -7,7 +7,7 @@
  * asked for decides.
  */
 #include "describe/dialect/dialect.h"
-#include "describe/genai.h"
+#include "describe/dialect/genai.h"
 
 #include <stdio.h>
 

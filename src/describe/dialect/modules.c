@@ -5,7 +5,7 @@
  * The order of the list decides, as in the library; "idx" is only compared with it. A name that occurs twice is refused:
  * the library keeps the modules in a dictionary, where the later one would silently take the earlier one's place.
  */
-#include "describe/modules.h"
+#include "describe/dialect/modules.h"
 #include "describe/schema_rows.h"
 
 #include <stdio.h>

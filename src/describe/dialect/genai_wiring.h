@@ -2,10 +2,10 @@
  * How the graphs of a genai_config package are connected: which value goes into which port, which ports carry state, and
  * in which group. Internal to the import; made once every port is known to exist.
  */
-#ifndef TN_DESCRIBE_GENAI_WIRING_H
-#define TN_DESCRIBE_GENAI_WIRING_H
+#ifndef TN_DESCRIBE_DIALECT_GENAI_WIRING_H
+#define TN_DESCRIBE_DIALECT_GENAI_WIRING_H
 
-#include "describe/genai.h"
+#include "describe/dialect/genai.h"
 
 /* A value of the workflow: an input of it, or what one graph's output gives. */
 struct tn_genai_value {

@@ -6,7 +6,7 @@
  * A default name is what the runtime takes for an absent key. It binds only where the graph has a port of that name,
  * and shows as a fact of origin "default": this is the convention's one list of names.
  */
-#include "describe/genai.h"
+#include "describe/dialect/genai.h"
 
 #define IN TN_GENAI_INPUT
 #define OUT TN_GENAI_OUTPUT

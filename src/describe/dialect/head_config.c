@@ -6,7 +6,7 @@
  * The surprising decision: label2id must say the same as id2label although no reference compares them. Both are shown
  * to people, and where they differ nobody can tell which name belongs to a number.
  */
-#include "describe/modules.h"
+#include "describe/dialect/modules.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The module list of a sentence-transformers package while it is read. Internal to src/describe. */
-#ifndef TN_DESCRIBE_MODULES_H
-#define TN_DESCRIBE_MODULES_H
+#ifndef TN_DESCRIBE_DIALECT_MODULES_H
+#define TN_DESCRIBE_DIALECT_MODULES_H
 
 #include "describe/builder.h"
 

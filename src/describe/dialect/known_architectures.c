@@ -2,7 +2,7 @@
  * Facts about model types published with transformers 4.x and 5.24 (CONFIG_MAPPING_NAMES), kept only for messages: no
  * code runs differently because of a row. A family that gets implemented loses its row here; a test sees to that.
  */
-#include "describe/known_architectures.h"
+#include "describe/dialect/known_architectures.h"
 
 #define CAUSAL "causal attention with a key-value cache"
 #define SEQ2SEQ "an encoder and a decoder joined by cross-attention"

@@ -3,7 +3,7 @@
  * their files and reads their views; what their ports mean is for genai_bind.c. Files and document are untrusted; the
  * file names were checked when the document was read, so a bad one has its finding already.
  */
-#include "describe/genai.h"
+#include "describe/dialect/genai.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * the convention's own rules is TN_METADATA_INVALID: no reader could mean it; what is well formed and cannot be carried
  * is TN_UNSUPPORTED_CONFIG and the business of genai_read.c.
  */
-#include "describe/genai.h"
+#include "describe/dialect/genai.h"
 
 #include <stdio.h>
 #include <string.h>

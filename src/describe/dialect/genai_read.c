@@ -5,7 +5,7 @@
  * The surprising decision: a dropped key is looked into all the same. A file that it names must lie inside the package,
  * and code that it names is refused, since nobody should have to trust what we promise not to read.
  */
-#include "describe/genai.h"
+#include "describe/dialect/genai.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * The Transformer module: its own small configuration, then config.json by the family's schema, and the tokenizer.
  * Field lists of sentence-transformers 2.2 (max_seq_length, do_lower_case) to 6.2. Inputs are untrusted.
  */
-#include "describe/modules.h"
+#include "describe/dialect/modules.h"
 #include "describe/schema_rows.h"
 
 #define RULE "st.transformer/1"

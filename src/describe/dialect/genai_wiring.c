@@ -3,7 +3,7 @@
  * pipeline, under the same name; state takes its cell; everything else comes from outside. The links are a constant table
  * of meanings, never of models.
  */
-#include "describe/genai_wiring.h"
+#include "describe/dialect/genai_wiring.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * the wrong type.
  */
 #include "describe/builder.h"
-#include "describe/known_architectures.h"
+#include "describe/dialect/known_architectures.h"
 
 #include <stdio.h>
 #include <string.h>

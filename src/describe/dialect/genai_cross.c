@@ -2,7 +2,7 @@
  * Numbers of genai_config.json that must agree with one another: tokens with the vocabulary, lengths with lengths, heads
  * with heads, layers with layers. Each value was checked alone before; a value that failed there is not looked at again.
  */
-#include "describe/genai.h"
+#include "describe/dialect/genai.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * logits, heads against caches, each state against its successor. Only what both sides state is compared; a symbolic
  * extent agrees with every number.
  */
-#include "describe/genai.h"
+#include "describe/dialect/genai.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * The surprising decision: a file with flags that leaves pooling_mode_mean_tokens out while another flag is on is
  * refused. Releases to 5.3 took the absent flag as true and concatenated the mean, later ones take it as false.
  */
-#include "describe/modules.h"
+#include "describe/dialect/modules.h"
 #include "describe/schema_rows.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * port that the document names must be in the graph, and every input of a graph must be named, since somebody has to
  * feed it. A default name of the convention binds only where the graph has such a port and shows as a fact.
  */
-#include "describe/genai.h"
+#include "describe/dialect/genai.h"
 
 #include <stdio.h>
 #include <string.h>

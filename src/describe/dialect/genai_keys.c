@@ -8,7 +8,7 @@
  * sessions, batching and memory are the runtime's affair and are dropped; so are steps before or beside the model whose
  * meaning is code of that runtime, since half a description of them would be a wrong one.
  */
-#include "describe/genai.h"
+#include "describe/dialect/genai.h"
 
 #include "base/nearest.h"
 

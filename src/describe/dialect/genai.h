@@ -5,8 +5,8 @@
  * The import goes one way and loses nothing in silence: a key is used, dropped for a stated reason, or unknown, and the
  * last two refuse the package unless the caller accepts the loss. Model types are labels here: nothing branches on one.
  */
-#ifndef TN_DESCRIBE_GENAI_H
-#define TN_DESCRIBE_GENAI_H
+#ifndef TN_DESCRIBE_DIALECT_GENAI_H
+#define TN_DESCRIBE_DIALECT_GENAI_H
 
 #include "describe/builder.h"
 #include "package/onnx.h"

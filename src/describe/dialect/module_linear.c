@@ -4,7 +4,7 @@
  *
  * Pickles beside them are named and never opened.
  */
-#include "describe/modules.h"
+#include "describe/dialect/modules.h"
 #include "describe/schema_rows.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Model types that this build has no family for: recognised by name so that a refusal can say what is missing. */
-#ifndef TN_DESCRIBE_KNOWN_ARCHITECTURES_H
-#define TN_DESCRIBE_KNOWN_ARCHITECTURES_H
+#ifndef TN_DESCRIBE_DIALECT_KNOWN_ARCHITECTURES_H
+#define TN_DESCRIBE_DIALECT_KNOWN_ARCHITECTURES_H
 
 #include "base/status.h"
 

@@ -5,7 +5,7 @@
  *
  * Made only when every port and number holds and every loss was accepted: half a contract would look like a whole one.
  */
-#include "describe/genai_wiring.h"
+#include "describe/dialect/genai_wiring.h"
 
 #include "base/json_write.h"
 #include "describe/requirements.h"
