@@ -1,8 +1,8 @@
 /*
  * Regular expressions of Split and Replace as the pinned library's engine (Oniguruma, its default syntax) reads them,
  * for the part of its language that tokenizers use. An expression comes from an untrusted file: it is parsed with limits,
- * anything outside the part is refused, and no expression can take longer than steps proportional to its length times
- * the length of the text. A compiled expression is immutable and shared; a run belongs to one thread.
+ * anything outside the part is refused, and no expression takes more steps than in proportion to its length times the
+ * length of the text. A compiled expression is immutable and shared; a run belongs to one thread.
  *
  *     alternatives a|b, groups (a) (?:a) (?i:a) (?-i:a), atomic (?>a), looking ahead (?=a) (?!a), behind (?<=c) (?<!c)
  *     one character c; quantifiers ? * + {m} {m,} {m,n}, lazy ?? *? +?, possessive ?+ *+ ++; anchors ^ $ \A \z \b \B
@@ -49,7 +49,7 @@ void tn_regex_run_release(struct tn_regex_run *run);
 void tn_regex_begin(struct tn_regex_run *run, const struct tn_regex *regex, const struct tn_char *chars, size_t count);
 /*
  * The next leftmost match; a match may be empty, but not where the one before ended. *found false: none is left.
- * TN_RESOURCE_LIMIT: an assertion that backtracks for too long.
+ * TN_RESOURCE_LIMIT: assertions or atomic groups that reach far ahead from too many places.
  */
 enum tn_status tn_regex_next(struct tn_regex_run *run, size_t *begin, size_t *end, bool *found);
 /* Steps of all searches in this text: what a test of linear time counts. */

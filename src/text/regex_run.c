@@ -2,8 +2,8 @@
  * Regular expressions: execution by backtracking, in the order of choices that the expression states. Plain at first; a
  * text that takes too many steps for its length is remembered from then on: which choice at which position was found to
  * lead nowhere. Without captures that does not depend on how one came there, so it holds for every later search in the
- * text too, and all searches together take at most (choices x positions) steps. Only an assertion that looks far ahead
- * again and again can exceed that; it is stopped.
+ * text too, and all searches together take at most (choices x positions) steps. Only an assertion or an atomic group that
+ * reaches far ahead again and again, each time with success, can exceed that; it is stopped.
  */
 #include "text/regex_program.h"
 
@@ -24,7 +24,8 @@ struct tn_regex_frame {
 
 enum outcome { NO, YES, STOPPED, NO_MEMORY };
 
-enum { PLAIN_STEPS = 32, MOST_STEPS = 64, SPARE_STEPS = 4096 };
+/* Per character; and what any text may take, since short pieces cannot take it anyway. */
+enum { PLAIN_STEPS = 32, MOST_STEPS = 64, SPARE_STEPS = 4096, SPARE_MORE = 1 << 24 };
 
 void tn_regex_run_release(struct tn_regex_run *run)
 {
@@ -65,7 +66,7 @@ static enum outcome out_of_steps(struct tn_regex_run *run)
     if (!tn_text_grow(run->alloc, &run->failed, &run->failed_cap, words, sizeof(*run->failed))) return NO_MEMORY;
     memset(run->failed, 0, words * sizeof(*run->failed));
     run->remembers = true;
-    run->budget = run->steps + (uint64_t)run->regex->count * MOST_STEPS * (run->count + 64);
+    run->budget = run->steps + SPARE_MORE + (uint64_t)run->regex->count * MOST_STEPS * run->count;
     return NO;
 }
 

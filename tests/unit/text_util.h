@@ -47,6 +47,31 @@ static inline enum tn_status text_open(struct text_fixture *x, const char *relat
     return status;
 }
 
+/* The tokenizer of a row of a golden of tools/golden/tokenizer_families.py. */
+static inline enum tn_status text_open_row(struct text_fixture *x, const char *relative, const char *what)
+{
+    struct tn_json_doc doc;
+    struct tn_str name;
+    size_t n = 0;
+    char *json = test_read_file(test_path(relative), &n);
+    enum tn_status status = TN_ARTIFACT_MISSING;
+    if (!json || tn_json_parse(&doc, &x->alloc, &x->ctx.limits, TN_STR("rows"), (struct tn_str){json, n}, x->err)) {
+        free(json);
+        return TN_ARTIFACT_MISSING;
+    }
+    struct tn_json row = tn_json_first(tn_json_get(tn_json_root(&doc), "rows"));
+    while (row.doc && !(tn_json_str(tn_json_get(row, "what"), &name) && tn_str_is(name, what))) row = tn_json_next(row);
+    if (row.doc) status = tn_text_tokenizer_from_json(&x->ctx, tn_json_get(row, "file"), &x->t, x->err);
+    tn_json_release(&doc);
+    free(json);
+    return status;
+}
+
+static inline enum tn_status text_open_family(struct text_fixture *x, const char *what)
+{
+    return text_open_row(x, "golden/tokenizer_extra/families.json", what);
+}
+
 /* Releases everything and checks that nothing is left. */
 static inline void text_close(struct text_fixture *x)
 {

@@ -89,9 +89,7 @@ def bpe(words, specials, alphabet, count=250, prefix="", suffix="", **fields):
             **fields, "vocab": vocab, "merges": [list(m) for m in merges]}
 
 
-BYTES = {byte_word(bytes([b]).decode("latin-1")) if b < 0x80 else None for b in range(256)} - {None}
-BYTES |= {c for w in (chr(c) for c in list(range(0x80, 0x800)) + list(range(0x800, 0xD800, 37)) + list(range(0x10000, 0x110000, 4099)))
-          for c in byte_word(w)}
+BYTES = set(pre_tokenizers.ByteLevel.alphabet())
 BYTE_WORDS = [byte_word(w) for w in WORDS] + [byte_word(" " + w) for w in WORDS for _ in range(2)] + [byte_word(" " * n) for n in (2, 4, 8, 8)]
 
 
