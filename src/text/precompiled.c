@@ -215,7 +215,7 @@ static size_t cluster_end(const struct tn_chars *chars, size_t at)
 enum { LONGEST_CLUSTER = 5 };
 
 /* Bytes of chars[begin, end) when they are few enough to be looked up together; else 0. */
-static size_t spell_cluster(const struct tn_chars *chars, size_t begin, size_t end, char out[LONGEST_CLUSTER + 3])
+static size_t spell_cluster(const struct tn_chars *chars, size_t begin, size_t end, char out[LONGEST_CLUSTER + 4])
 {
     size_t n = 0;
     for (size_t i = begin; i < end && n <= LONGEST_CLUSTER; i++) n += tn_utf8_encode(chars->at[i].c, out + n);
@@ -252,7 +252,7 @@ static enum tn_status push_image(struct tn_text_scratch *s, struct tn_str image,
 /* One cluster, chars[begin, end). */
 static enum tn_status normalize_cluster(const struct tn_charsmap *map, struct tn_text_scratch *s, size_t begin, size_t end)
 {
-    char bytes[LONGEST_CLUSTER + 3];
+    char bytes[LONGEST_CLUSTER + 4];
     struct tn_str image;
     size_t n = spell_cluster(&s->chars, begin, end, bytes);
     enum tn_status status = TN_OK;
