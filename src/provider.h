@@ -67,7 +67,7 @@ struct tn_instance; /* a loaded component */
 
 /*
  * Called after each operator with its rows; for tests and comparisons. The names of the operators that end a stage are
- * fixed: "embeddings", "layer K output norm", and "module K pooling", "dense", "layer norm" or "normalize".
+ * fixed: "embeddings", "layer K output norm" or "layer K output sum", and "module K pooling", "dense", "layer norm" or "normalize".
  */
 typedef void (*tn_tap_fn)(void *user, struct tn_str op, const float *rows, size_t count, size_t width);
 

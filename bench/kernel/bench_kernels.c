@@ -241,7 +241,7 @@ static void attention_shape(size_t length, size_t sequences, size_t heads, size_
         .scale = 1.0f / sqrtf((float)dim), .bias = biased ? bias : NULL, .bias_stride = 2 * length,
         .bias_center = length,
     };
-    if (!kernels->attention_scratch_size(length, dim, &a.scratch_bytes)) exit(1);
+    if (!kernels->attention_scratch_size(length, dim, false, &a.scratch_bytes)) exit(1);
     a.scratch = tn_malloc_aligned(&alloc, a.scratch_bytes, 64);
     double peak = bench_gemm_peak(kernels, TN_COMPUTE_F32);
     double seconds = median_cpu_time(call_attention, &a);

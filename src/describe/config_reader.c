@@ -48,6 +48,15 @@ static bool accepts(const char *accepted, struct tn_json v)
     return false;
 }
 
+/* A list has been brought into the one form that a table holds. */
+static bool accepts_words(const char *accepted, struct tn_str words)
+{
+    struct tn_str one;
+    while (next_alternative(&accepted, &one))
+        if (one.n >= 2 && tn_str_eq((struct tn_str){one.s + 1, one.n - 2}, words)) return true;
+    return false;
+}
+
 static bool accepts_null(const struct tn_schema_field *row)
 {
     const char *rest = row->accepted;
@@ -72,9 +81,43 @@ static const char *type_text(enum tn_field_type type)
     case TN_TYPE_UINT: return "a whole number, not negative";
     case TN_TYPE_NUMBER: return "a number";
     case TN_TYPE_STRING: return "a string";
+    case TN_TYPE_WORDS: return "a string, or a list of strings";
     case TN_TYPE_ANY: break;
     }
     return "any value";
+}
+
+/* Appends the words of "a | b" to out, joined by "|". */
+static bool add_words(struct tn_buf *out, struct tn_str s)
+{
+    for (size_t begin = 0, end; begin <= s.n; begin = end + 1) {
+        for (end = begin; end < s.n && s.s[end] != '|'; end++) {}
+        size_t from = begin, to = end;
+        while (from < to && s.s[from] == ' ') from++;
+        while (to > from && s.s[to - 1] == ' ') to--;
+        if (from == to) continue;
+        if (out->len > 0) tn_buf_putc(out, '|');
+        tn_buf_append(out, s.s + from, to - from);
+    }
+    return true;
+}
+
+static bool words(struct tn_builder *b, struct tn_json v, struct tn_str *out)
+{
+    struct tn_buf text;
+    struct tn_str s;
+    bool good = true;
+    tn_buf_init(&text, b->alloc, (size_t)b->inv->ctx->limits.json_bytes);
+    if (tn_json_is(v, TN_JSON_ARRAY)) {
+        for (struct tn_json e = tn_json_first(v); good && tn_json_present(e); e = tn_json_next(e))
+            good = tn_json_str(e, &s) && add_words(&text, s);
+    } else {
+        good = tn_json_str(v, &s) && add_words(&text, s);
+    }
+    if (tn_buf_status(&text) == TN_INSUFFICIENT_MEMORY) tn_builder_no_memory(b);
+    *out = tn_builder_str(b, (struct tn_str){text.len ? text.data : "", text.len});
+    tn_buf_release(&text);
+    return good;
 }
 
 static bool typed(struct tn_builder *b, enum tn_field_type type, struct tn_json v, struct tn_value *out)
@@ -88,6 +131,7 @@ static bool typed(struct tn_builder *b, enum tn_field_type type, struct tn_json 
         if (!tn_json_str(v, &out->s)) return false;
         out->s = tn_builder_str(b, out->s);
         return true;
+    case TN_TYPE_WORDS: return words(b, v, &out->s);
     case TN_TYPE_ANY: return true;
     }
     return false;
@@ -106,7 +150,8 @@ static struct tn_value literal(enum tn_field_type type, const char *text)
         if (tn_parse_f64(s, &number)) value.u = (uint64_t)number;
         break;
     case TN_TYPE_NUMBER: (void)tn_parse_f64(s, &value.f); break;
-    case TN_TYPE_STRING: value.s = (struct tn_str){s.s + 1, s.n - 2}; break;
+    case TN_TYPE_STRING:
+    case TN_TYPE_WORDS: value.s = (struct tn_str){s.s + 1, s.n - 2}; break;
     case TN_TYPE_ANY: break;
     }
     return value;
@@ -144,7 +189,7 @@ bool tn_config_check(struct tn_builder *b, const struct tn_schema_field *row, st
         tn_expected(refuse(b, v, "is out of range"), "%.0f to %.0f", row->low, row->high);
         return false;
     }
-    if (limits_values(row) && !accepts(row->accepted, v)) {
+    if (limits_values(row) && !(row->type == TN_TYPE_WORDS ? accepts_words(row->accepted, out->s) : accepts(row->accepted, v))) {
         tn_expected(refuse(b, v, "has a value that this build does not implement"), "%s", row->accepted);
         return false;
     }
@@ -282,9 +327,10 @@ static void read_members(struct tn_builder *b, const struct tn_config_source *so
         at.s += skip;
         at.n -= skip;
         const struct tn_schema_field *row = find_row(source, at);
-        if (row) known_member(b, source, row, v);
-        else if (tn_json_is(v, TN_JSON_OBJECT) && depth < NESTING && has_rows_below(source, at))
+        /* Rows below come first: an object that a common row refuses as a whole may be what a family reads in parts. */
+        if (tn_json_is(v, TN_JSON_OBJECT) && depth < NESTING && has_rows_below(source, at))
             read_members(b, source, v, skip, depth + 1);
+        else if (row) known_member(b, source, row, v);
         else unknown_member(b, source, v, at);
     }
 }

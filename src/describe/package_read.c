@@ -134,6 +134,7 @@ static void read_config(struct tn_builder *b, struct tn_json config, struct tn_c
         if (is_stated_name(c->schema, tn_json_key(v))) continue;
         tn_unknown_field(b, v, tn_json_pointer(v, pointer, sizeof(pointer)), nearest_name(c->schema, tn_json_key(v)));
     }
+    if (c->schema->check) c->schema->check(b, c, config.doc ? config.doc->file : TN_STR(""));
 }
 
 /* The document's variant, unless the caller asks for another one of the same folder. */

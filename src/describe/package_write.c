@@ -56,7 +56,8 @@ static void write_value(struct tn_json_writer *w, const char *name, const struct
     case TN_TYPE_BOOL: tn_jw_member_bool(w, name, value->b); break;
     case TN_TYPE_UINT: tn_jw_member_u64(w, name, value->u); break;
     case TN_TYPE_NUMBER: tn_jw_member_f64(w, name, value->f); break;
-    case TN_TYPE_STRING: tn_jw_member_str(w, name, value->s); break;
+    case TN_TYPE_STRING:
+    case TN_TYPE_WORDS: tn_jw_member_str(w, name, value->s); break;
     case TN_TYPE_ANY: tn_jw_member_null(w, name); break;
     }
 }

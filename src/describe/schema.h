@@ -18,6 +18,7 @@ enum tn_field_type {
     TN_TYPE_UINT,   /* integral number >= 0 */
     TN_TYPE_NUMBER,
     TN_TYPE_STRING,
+    TN_TYPE_WORDS,  /* a string, or a list of strings; the value is the words joined by "|", without spaces around them */
     TN_TYPE_ANY     /* the type does not matter; in an understood row: recognised here, read by code of its own */
 };
 
@@ -50,6 +51,9 @@ struct tn_schema_field {
     double low, high;
 };
 
+struct tn_builder;
+struct tn_component;
+
 struct tn_schema {
     const char *id;      /* "NAME/1": named in facts of origin "default of schema NAME/1" */
     const char *const *model_types;   /* values of /model_type, NULL-terminated */
@@ -63,6 +67,8 @@ struct tn_schema {
      * what training saw, and a package may state more. NULL: always.
      */
     const char *position_table;
+    /* Reports what no single row can say: fields that depend on one another. `file` holds the values; or NULL. */
+    void (*check)(struct tn_builder *b, const struct tn_component *c, struct tn_str file);
     const char *tokenizer_class; /* the class that AutoTokenizer takes when no file names one; NULL: no tokenizer */
 };
 

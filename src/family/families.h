@@ -13,7 +13,8 @@
     X(mpnet)                                                                                       \
     X(roberta)                                                                                     \
     X(xlm_roberta)                                                                                 \
-    X(electra)
+    X(electra)                                                                                     \
+    X(modernbert)
 
 #define X(name) extern const struct tn_family tn_family_##name;
 TN_FAMILY_LIST(X)

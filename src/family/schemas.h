@@ -10,5 +10,6 @@ extern const struct tn_schema tn_schema_mpnet;
 extern const struct tn_schema tn_schema_roberta;
 extern const struct tn_schema tn_schema_xlm_roberta;
 extern const struct tn_schema tn_schema_electra;
+extern const struct tn_schema tn_schema_modernbert;
 
 #endif

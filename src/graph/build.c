@@ -102,6 +102,22 @@ uint32_t tn_graph_attention(struct tn_graph *g, const char *name, uint32_t qkv, 
     return op->out;
 }
 
+uint32_t tn_graph_rotary(struct tn_graph *g, const char *name, uint32_t x, const struct tn_op_rotary *rotary)
+{
+    struct tn_op *op = add_op(g, TN_OP_ROTARY, name, x, TN_NO_VALUE);
+    if (!op) return TN_NO_VALUE;
+    op->as.rotary = *rotary;
+    return op->out;
+}
+
+uint32_t tn_graph_gate(struct tn_graph *g, const char *name, uint32_t x, enum tn_act act)
+{
+    struct tn_op *op = add_op(g, TN_OP_GATE, name, x, TN_NO_VALUE);
+    if (!op) return TN_NO_VALUE;
+    op->as.gate.act = act;
+    return op->out;
+}
+
 uint32_t tn_graph_layer_norm(struct tn_graph *g, const char *name, uint32_t x, uint32_t residual,
                              const struct tn_op_layer_norm *norm)
 {

@@ -11,6 +11,7 @@
 
 #include "describe/activation.h"
 #include "describe/pooling.h"
+#include "graph/rope.h"
 #include "package/package.h"
 
 enum tn_dim { TN_DIM_ROWS, TN_DIM_SEQUENCES };
@@ -45,7 +46,9 @@ enum tn_position_rule { TN_POSITION_ARANGE, TN_POSITION_FROM_PAD };
 #define TN_OP_LIST(X)                                                                              \
     X(EMBED, "embed")                                                                              \
     X(LINEAR, "linear")                                                                            \
+    X(ROTARY, "rotary")                                                                            \
     X(ATTENTION, "attention")                                                                      \
+    X(GATE, "gate")                                                                                \
     X(LAYER_NORM, "layer_norm")                                                                    \
     X(POOL, "pool")                                                                                \
     X(NORMALIZE, "normalize")
@@ -72,11 +75,21 @@ struct tn_op_linear { /* act(x [W1; W2; W3]^T + b) + residual */
     enum tn_act act;
 };
 
+struct tn_op_rotary { /* turns the first `heads` heads of each row by its position; works in place */
+    uint64_t heads, head_dim;
+    struct tn_rope rope;
+};
+
+struct tn_op_gate { /* act(first half of the row) * second half */
+    enum tn_act act;
+};
+
 struct tn_op_attention { /* bidirectional, over q | k | v side by side in one value */
     uint64_t heads, head_dim;
     double scale;
     uint32_t bias;            /* [buckets, heads] relative bias (T5's buckets), or TN_NO_WEIGHT */
     uint64_t bias_buckets, bias_max_distance;
+    uint64_t window; /* rows at a distance below it see each other; 0: all do */
 };
 
 struct tn_op_layer_norm { /* of x + residual */
@@ -98,7 +111,9 @@ struct tn_op {
     union {
         struct tn_op_embed embed;
         struct tn_op_linear linear;
+        struct tn_op_rotary rotary;
         struct tn_op_attention attention;
+        struct tn_op_gate gate;
         struct tn_op_layer_norm layer_norm;
         struct tn_op_pool pool;
     } as;
@@ -126,6 +141,8 @@ uint32_t tn_graph_weight(struct tn_graph *g, struct tn_str role, enum tn_weight_
 uint32_t tn_graph_embed(struct tn_graph *g, const char *name, const struct tn_op_embed *embed);
 uint32_t tn_graph_linear(struct tn_graph *g, const char *name, uint32_t x, uint32_t residual,
                          const struct tn_op_linear *linear);
+uint32_t tn_graph_rotary(struct tn_graph *g, const char *name, uint32_t x, const struct tn_op_rotary *rotary);
+uint32_t tn_graph_gate(struct tn_graph *g, const char *name, uint32_t x, enum tn_act act);
 uint32_t tn_graph_attention(struct tn_graph *g, const char *name, uint32_t qkv, const struct tn_op_attention *attention);
 uint32_t tn_graph_layer_norm(struct tn_graph *g, const char *name, uint32_t x, uint32_t residual,
                              const struct tn_op_layer_norm *norm);

@@ -104,6 +104,25 @@ static enum tn_status infer_attention(const struct inference *in)
     return set_output(in, TN_DIM_ROWS, width);
 }
 
+static enum tn_status infer_rotary(const struct inference *in)
+{
+    const struct tn_op_rotary *r = &in->op->as.rotary;
+    const struct tn_graph_value *x = operand(in, 0);
+    uint64_t width = 0;
+    if (!x || x->dim != TN_DIM_ROWS) return mismatch(in, "the input", 0, 1);
+    if (r->head_dim == 0 || r->head_dim % 2) return mismatch(in, "an odd head, whose dimensions make no pairs,", r->head_dim, r->head_dim + 1);
+    if (!tn_mul64(r->heads, r->head_dim, &width) || width > x->width) return mismatch(in, "the heads", x->width, width);
+    return set_output(in, TN_DIM_ROWS, x->width);
+}
+
+static enum tn_status infer_gate(const struct inference *in)
+{
+    const struct tn_graph_value *x = operand(in, 0);
+    if (!x) return mismatch(in, "the input", 0, 1);
+    if (x->width % 2) return mismatch(in, "the two halves", x->width, x->width + 1);
+    return set_output(in, x->dim, x->width / 2);
+}
+
 static enum tn_status infer_layer_norm(const struct inference *in)
 {
     const struct tn_op_layer_norm *n = &in->op->as.layer_norm;
@@ -137,6 +156,7 @@ typedef enum tn_status infer_fn(const struct inference *in);
 static infer_fn *const rules[TN_OP_KINDS] = {
     [TN_OP_EMBED] = infer_embed,           [TN_OP_LINEAR] = infer_linear, [TN_OP_ATTENTION] = infer_attention,
     [TN_OP_LAYER_NORM] = infer_layer_norm, [TN_OP_POOL] = infer_pool,     [TN_OP_NORMALIZE] = infer_normalize,
+    [TN_OP_ROTARY] = infer_rotary,         [TN_OP_GATE] = infer_gate,
 };
 
 enum tn_status tn_graph_finish(struct tn_graph *g, uint32_t output, struct tn_error *err)

@@ -36,7 +36,7 @@ static uint32_t inherited_slot(const struct planner *p, uint32_t index)
 {
     const struct tn_op *op = &p->g->ops[index];
     const struct tn_graph_value *out = &p->g->values[op->out];
-    bool in_place = op->kind == TN_OP_LAYER_NORM || op->kind == TN_OP_NORMALIZE;
+    bool in_place = op->kind == TN_OP_LAYER_NORM || op->kind == TN_OP_NORMALIZE || op->kind == TN_OP_ROTARY;
     for (unsigned k = 0; k < 2; k++) {
         /* a linear layer may write over its residual, never over its input */
         if (!in_place && !(op->kind == TN_OP_LINEAR && k == 1)) continue;

@@ -13,6 +13,20 @@ static void write_weight(struct tn_json_writer *w, const struct tn_graph *g, con
     if (index < g->weight_count) tn_jw_member_str(w, key, g->weights[index].role);
 }
 
+static void write_rotary(struct tn_json_writer *w, const struct tn_op_rotary *rotary)
+{
+    const struct tn_rope *rope = &rotary->rope;
+    tn_jw_member_u64(w, "heads", rotary->heads);
+    tn_jw_member_u64(w, "head_dim", rotary->head_dim);
+    tn_jw_member_cstr(w, "rope", tn_rope_kind_name(rope->kind));
+    tn_jw_member_f64(w, "theta", rope->theta);
+    if (rope->kind != TN_ROPE_DEFAULT) tn_jw_member_f64(w, "factor", rope->factor);
+    if (rope->kind != TN_ROPE_LLAMA3) return;
+    tn_jw_member_f64(w, "low_freq_factor", rope->low_freq_factor);
+    tn_jw_member_f64(w, "high_freq_factor", rope->high_freq_factor);
+    tn_jw_member_f64(w, "original_positions", rope->original_positions);
+}
+
 static void write_attributes(struct tn_json_writer *w, const struct tn_graph *g, const struct tn_op *op)
 {
     switch (op->kind) {
@@ -35,6 +49,13 @@ static void write_attributes(struct tn_json_writer *w, const struct tn_graph *g,
         tn_jw_member_u64(w, "head_dim", op->as.attention.head_dim);
         tn_jw_member_f64(w, "scale", op->as.attention.scale);
         write_weight(w, g, "relative_bias", op->as.attention.bias);
+        if (op->as.attention.window) tn_jw_member_u64(w, "window", op->as.attention.window);
+        break;
+    case TN_OP_ROTARY:
+        write_rotary(w, &op->as.rotary);
+        break;
+    case TN_OP_GATE:
+        tn_jw_member_cstr(w, "activation", tn_act_name(op->as.gate.act));
         break;
     case TN_OP_LAYER_NORM:
         write_weight(w, g, "weight", op->as.layer_norm.gamma);
@@ -93,6 +114,16 @@ static void hash_weight(struct tn_sha256 *h, const struct tn_graph *g, uint32_t 
     tn_sha256_update_str(h, index < g->weight_count ? g->weights[index].role : TN_STR("-"));
 }
 
+static void hash_rope(struct tn_sha256 *h, const struct tn_rope *rope)
+{
+    tn_sha256_update_str(h, tn_str_of(tn_rope_kind_name(rope->kind)));
+    hash_f64(h, rope->theta);
+    hash_f64(h, rope->factor);
+    hash_f64(h, rope->low_freq_factor);
+    hash_f64(h, rope->high_freq_factor);
+    hash_f64(h, rope->original_positions);
+}
+
 static void hash_attributes(struct tn_sha256 *h, const struct tn_graph *g, const struct tn_op *op)
 {
     switch (op->kind) {
@@ -119,6 +150,15 @@ static void hash_attributes(struct tn_sha256 *h, const struct tn_graph *g, const
         hash_weight(h, g, op->as.attention.bias);
         tn_sha256_update_u64(h, op->as.attention.bias_buckets);
         tn_sha256_update_u64(h, op->as.attention.bias_max_distance);
+        tn_sha256_update_u64(h, op->as.attention.window);
+        break;
+    case TN_OP_ROTARY:
+        tn_sha256_update_u64(h, op->as.rotary.heads);
+        tn_sha256_update_u64(h, op->as.rotary.head_dim);
+        hash_rope(h, &op->as.rotary.rope);
+        break;
+    case TN_OP_GATE:
+        tn_sha256_update_str(h, tn_str_of(tn_act_name(op->as.gate.act)));
         break;
     case TN_OP_LAYER_NORM:
         hash_weight(h, g, op->as.layer_norm.gamma);

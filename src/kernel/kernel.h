@@ -103,6 +103,12 @@ struct tn_linear_args {
  *
  * bias, when given, depends on the distance alone: the addend of (h, i, j) is
  * bias[h * bias_stride + bias_center + (j - i)], valid for |j - i| < the longest length.
+ *
+ * With a window only keys with |j - i| < window are seen.
+ *
+ * Disentangled terms (He et al. 2021, arXiv 2006.03654, section 3.1): with r = relative_row[relative_center + (j - i)]
+ * the product q_i . k_j gains q_i . position_key[r] and k_j . position_query[r]; the head's columns of a table's row
+ * are those of q. Either table may be NULL. Not together with a window.
  */
 struct tn_attention_args {
     const float *q, *k, *v; /* may point into one [T, 3 heads head_dim] buffer */
@@ -115,8 +121,38 @@ struct tn_attention_args {
     float scale;
     const float *bias;
     size_t bias_stride, bias_center;
+    size_t window; /* 0: all keys */
+    const float *position_key, *position_query;
+    size_t position_stride;
+    const int32_t *relative_row; /* read only with one of the tables; |j - i| < the longest length */
+    size_t relative_center;
     void *scratch; /* `size` regions, as for linear */
     size_t scratch_bytes; /* at least attention_scratch_size for the longest length; 64-multiple */
+};
+
+/*
+ * Rotary positions (Su et al. 2021, arXiv 2104.09864, section 3.4.2), in place, for the first `heads` heads of each row
+ * (those of q and k side by side). Dimension d pairs with d + half, half = head_dim / 2: with c = cosine[p * half + d],
+ * s = sine[p * half + d] and p = positions[t],
+ *
+ *     (a, b)  ->  (a c - b s, b c + a s)
+ */
+struct tn_rotary_args {
+    float *x;
+    size_t stride;
+    size_t rows, heads, head_dim; /* head_dim is even */
+    const int32_t *positions;     /* [rows], each checked by the caller */
+    const float *cosine, *sine;   /* [positions, half] */
+};
+
+/* y = act(x[0 .. width - 1]) * x[width .. 2 width - 1] by row: the gate of a gated linear unit. */
+struct tn_gate_args {
+    const float *x; /* [rows, 2 width] */
+    size_t x_stride;
+    float *y; /* [rows, width]; overlaps x nowhere */
+    size_t y_stride;
+    size_t rows, width;
+    enum tn_act act;
 };
 
 /* ---- Norms, embedding, pooling ---- */
@@ -191,9 +227,12 @@ struct tn_kernels {
                         size_t part_count, void *packed, unsigned rank, unsigned size);
     void (*linear)(const struct tn_linear_args *a, unsigned rank, unsigned size);
 
-    bool (*attention_scratch_size)(size_t max_length, size_t head_dim, size_t *bytes);
+    /* `relative`: with disentangled terms. */
+    bool (*attention_scratch_size)(size_t max_length, size_t head_dim, bool relative, size_t *bytes);
     void (*attention)(const struct tn_attention_args *a, unsigned rank, unsigned size);
 
+    void (*rotary)(const struct tn_rotary_args *a, unsigned rank, unsigned size);
+    void (*gate)(const struct tn_gate_args *a, unsigned rank, unsigned size);
     void (*layer_norm)(const struct tn_layer_norm_args *a, unsigned rank, unsigned size);
     void (*embed)(const struct tn_embed_args *a, unsigned rank, unsigned size);
     void (*pooling)(const struct tn_pooling_args *a, unsigned rank, unsigned size);

@@ -52,7 +52,7 @@ static struct tn_json recorded_rows(const struct stages *c, struct tn_str op, si
     uint64_t number;
     *slot = 0;
     if (tn_str_is(op, "embeddings")) return tn_json_get(c->recorded, "embeddings");
-    if (numbered(op, "layer ", " output norm", &number)) {
+    if (numbered(op, "layer ", " output norm", &number) || numbered(op, "layer ", " output sum", &number)) {
         *slot = 1 + (size_t)number;
         return number < c->layers ? tn_json_at(tn_json_get(c->recorded, "layers"), (size_t)number) : (struct tn_json){0};
     }

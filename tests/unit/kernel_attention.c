@@ -59,7 +59,7 @@ static struct tn_attention_args args_of(const struct batch *b, bool biased)
 static void attend(const struct tn_kernels *kernels, struct tn_attention_args *a, size_t longest,
                    unsigned size)
 {
-    CHECK(kernels->attention_scratch_size(longest, a->head_dim, &a->scratch_bytes));
+    CHECK(kernels->attention_scratch_size(longest, a->head_dim, a->position_key || a->position_query, &a->scratch_bytes));
     CHECK(a->scratch_bytes % 64 == 0);
     struct guarded scratch = guarded_new(a->scratch_bytes / sizeof(float) * size, 0);
     a->scratch = scratch.p;
@@ -252,8 +252,8 @@ TEST(sizes_that_do_not_fit_are_refused)
 {
     EACH_TABLE(kernels) {
         size_t bytes = 5;
-        CHECK(!kernels->attention_scratch_size(SIZE_MAX, 32, &bytes));
-        CHECK(!kernels->attention_scratch_size(SIZE_MAX / 4, 32, &bytes));
+        CHECK(!kernels->attention_scratch_size(SIZE_MAX, 32, false, &bytes));
+        CHECK(!kernels->attention_scratch_size(SIZE_MAX / 4, 32, false, &bytes));
         CHECK_INT(bytes, 5);
     }
 }

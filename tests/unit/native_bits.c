@@ -113,6 +113,13 @@ TEST(bits_electra)
     check_bits("golden/packages/electra_mean_normalize", "f32");
 }
 
+TEST(bits_modernbert)
+{
+    check_bits("golden/packages/modernbert_mean_normalize", "f32");
+    check_bits("golden/packages/modernbert_biases", "f32");
+    check_bits("golden/packages/modernbert_mean_normalize", "bf16");
+}
+
 TEST(bits_bf16_policy)
 {
     check_bits("golden/packages/bert_mean_normalize", "bf16");

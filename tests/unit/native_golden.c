@@ -63,7 +63,7 @@ static struct tn_json expected_rows(const struct stages *s, struct tn_str op)
     unsigned layer;
     snprintf(text, sizeof(text), "%.*s", (int)op.n, op.s);
     if (tn_str_is(op, "embeddings")) return tn_json_get(s->expected, "embeddings");
-    if (sscanf(text, "layer %u output norm", &layer) == 1 && strstr(text, " output norm") && !strstr(text, "attention")) {
+    if (sscanf(text, "layer %u output", &layer) == 1 && (strstr(text, " output norm") || strstr(text, " output sum"))) {
         return tn_json_at(tn_json_get(s->expected, "layers"), layer);
     }
     return (struct tn_json){0};

@@ -5,7 +5,7 @@ here the encoder is under test: every branch of each family's forward pass that 
 """
 
 import tiny
-import transformers
+import torch
 from sentence_transformers.sentence_transformer import modules as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import (
@@ -13,6 +13,9 @@ from transformers import (
     ElectraForMaskedLM,
     ElectraForPreTraining,
     ElectraModel,
+    ModernBertConfig,
+    ModernBertForMaskedLM,
+    ModernBertModel,
     PreTrainedTokenizerFast,
     RobertaConfig,
     RobertaForMaskedLM,
@@ -68,8 +71,14 @@ FAMILIES = {
                     lambda c: c["max_position_embeddings"] - c.get("pad_token_id", 1) - 1),
 }
 
+def modernbert_vocabulary(words=24):
+    return tiny.vocabulary(words=words)
+
+
+FAMILIES["modernbert"] = (ModernBertConfig, ModernBertModel, bert_tokenizer, modernbert_vocabulary, table_rows)
 FAMILIES["electra"] = (ElectraConfig, ElectraModel, bert_tokenizer, bert_vocabulary, table_rows)
 
+LONGER = "the people of the world make water and words for all of them in time as they were there " * 20
 PADS = ["a <pad> b <mask> c </s> d <pad>", "<pad>", "<pad> <pad> the people"]
 
 
@@ -111,6 +120,71 @@ def electra_specs(Spec, sized, pooling, texts, few):
                "generator_lm_head tied.", head=ElectraForMaskedLM, texts=few)
 
 
-def specs(Spec, sized, pooling, texts, few):
+def old_modernbert_names(edit, **fields):
+    """The file as releases before 5 wrote it: two thetas and a period instead of rope_parameters and layer_types."""
+    def run(folder):
+        edit(folder / "config.json", rope_parameters=None, layer_types=None, **fields)
+    return run
+
+
+def modernbert_specs(Spec, sized, pooling, texts, few, edit):
+    def small(**changes):
+        return sized("modernbert", 16, changes.pop("layers", 2), 2, changes.pop("intermediate", 24), 64, pad_token_id=0,
+                     **changes)
+
+    full = sized("modernbert", 48, 5, 3, 40, 160, pad_token_id=0, local_attention=16)
+    yield Spec("modernbert_mean_normalize", "modernbert", full,
+               "Layers 0 and 3 see the whole text, the others 8 neighbours on each side; no biases.",
+               modules=[pooling(48, "mean"), st.Normalize()], vocab=modernbert_vocabulary(None), stages=True, texts=texts)
+    yield Spec("modernbert_biases", "modernbert",
+               small(attention_bias=True, mlp_bias=True, norm_bias=True, norm_eps=0.01, local_attention=5, layers=3),
+               "Biases everywhere, a window of two neighbours, saved from ModernBertForMaskedLM: prefix model., head, "
+               "decoder tied.", head=ModernBertForMaskedLM, texts=few)
+    yield Spec("modernbert_norm_bias_only", "modernbert", small(norm_bias=True, hidden_activation="silu"),
+               "norm_bias alone, hidden_activation silu.", texts=few)
+    yield Spec("modernbert_layer_types", "modernbert",
+               small(layers=4, local_attention=2, layer_types=["sliding_attention", "full_attention",
+                                                               "full_attention", "sliding_attention"]),
+               "layer_types as a list; a window of one neighbour.", texts=few)
+    yield Spec("modernbert_own_place_only", "modernbert", small(layers=2, local_attention=1),
+               "local_attention 1: a token of a local layer sees itself.", texts=few[:3])
+    yield Spec("modernbert_thetas", "modernbert",
+               small(layers=2, rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 500.0},
+                                                "sliding_attention": {"rope_type": "default", "rope_theta": 50.0}}),
+               "Small thetas, so that every pair of dimensions turns.", texts=few)
+    yield Spec("modernbert_old_names", "modernbert",
+               small(layers=4, local_attention=6,
+                     rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 700.0},
+                                      "sliding_attention": {"rope_type": "default", "rope_theta": 70.0}},
+                     layer_types=["full_attention", "sliding_attention"] * 2),
+               "The fields of releases before 5: global_rope_theta, local_rope_theta, global_attn_every_n_layers.",
+               after=old_modernbert_names(edit, global_rope_theta=700.0, local_rope_theta=70.0,
+                                          global_attn_every_n_layers=2, layer_norm_eps=1e-05,
+                                          position_embedding_type="absolute", reference_compile=True), texts=few)
+    yield Spec("modernbert_rope_linear", "modernbert",
+               small(rope_parameters={"full_attention": {"rope_type": "linear", "rope_theta": 1000.0, "factor": 4.0},
+                                      "sliding_attention": {"rope_type": "default", "rope_theta": 100.0}}),
+               "Linear scaling in the layers that see all.", texts=few)
+    yield Spec("modernbert_rope_llama3", "modernbert",
+               sized("modernbert", 64, 2, 2, 40, 64, pad_token_id=0,
+                     rope_parameters={name: {"rope_type": "llama3", "rope_theta": theta, "factor": 8.0,
+                                             "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                                             "original_max_position_embeddings": 32}
+                                      for name, theta in (("full_attention", 10000.0), ("sliding_attention", 300.0))}),
+               "Llama 3 scaling in both kinds of layers: kept, mixed and slowed frequencies.", texts=few)
+    yield Spec("modernbert_rope_scaling", "modernbert", small(rope_parameters=None),
+               "rope_scaling, the older spelling, which speaks of both kinds of layers.",
+               after=lambda folder: edit(folder / "config.json", rope_parameters=None,
+                                         rope_scaling={"rope_type": "linear", "factor": 2.0}), texts=few)
+    yield Spec("modernbert_longer", "modernbert", small(local_attention=128, layers=3, max_position_embeddings=32),
+               "max_seq_length beyond max_position_embeddings: positions are computed and have no end.",
+               after=lambda folder: edit(folder / "sentence_bert_config.json", max_seq_length=300),
+               texts=[few[1], LONGER])
+    yield Spec("modernbert_bf16", "modernbert", small(local_attention=8), "Weights stored as bf16, computed in f32.",
+               dtype=torch.bfloat16, texts=few)
+
+
+def specs(Spec, sized, pooling, texts, few, edit):
     yield from roberta_specs(Spec, sized, pooling, texts, few)
     yield from electra_specs(Spec, sized, pooling, texts, few)
+    yield from modernbert_specs(Spec, sized, pooling, texts, few, edit)

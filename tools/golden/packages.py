@@ -785,7 +785,7 @@ def specs():
     yield Spec("bert_subfolder", "bert", small("bert"),
                "The oldest layout: the encoder in 0_Transformer.", old=True, max_seq_length=32,
                modules=[pooling(16, "mean")], after=in_subfolder)
-    yield from families.specs(Spec, sized, pooling, TEXTS, FEW)
+    yield from families.specs(Spec, sized, pooling, TEXTS, FEW, edit)
 
 
 def main(names):

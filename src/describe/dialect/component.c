@@ -122,6 +122,7 @@ static void read_config(struct tn_builder *b, struct tn_json root, struct tn_com
     tn_config_read(b, &source, c->values);
     check_heads(b, c, root.doc->file);
     check_pad(b, c, root.doc->file);
+    if (schema->check) schema->check(b, c, root.doc->file);
 }
 
 static void missing_config(struct tn_builder *b, struct tn_str path)

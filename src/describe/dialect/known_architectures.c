@@ -37,7 +37,6 @@ const struct tn_known_architecture tn_known_architectures[] = {
     {"markuplm", "XPath embeddings"},
     {"megatron-bert", "layer norm before instead of after each block"},
     {"mobilebert", "bottleneck layers, trigram embeddings"},
-    {"modernbert", "rotary positions, a gated MLP, alternating local and global attention"},
     {"mra", "multi-resolution attention"},
     {"neomme", "rotary positions, several modalities"},
     {"nomic_bert", "rotary positions, a gated MLP, layer norm without bias"},

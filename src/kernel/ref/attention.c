@@ -7,24 +7,45 @@
 
 #include <math.h>
 
-bool tn_ref_attention_scratch_size(size_t max_length, size_t head_dim, size_t *bytes)
+bool tn_ref_attention_scratch_size(size_t max_length, size_t head_dim, bool relative, size_t *bytes)
 {
-    (void)head_dim;
+    (void)head_dim, (void)relative;
     size_t row;
     return tn_mul(max_length, sizeof(float), &row) && tn_round_up(row, 64, bytes);
 }
 
-/* Scores of query row i against keys 0 .. length - 1 of the sequence that starts at row `first`. */
+static float dot(const float *a, const float *b, size_t n)
+{
+    float sum = 0.0f;
+    for (size_t d = 0; d < n; d++) sum += a[d] * b[d];
+    return sum;
+}
+
+/* The keys that query row i sees: [*begin, *end). */
+static void seen(const struct tn_attention_args *a, size_t length, size_t i, size_t *begin, size_t *end)
+{
+    *begin = a->window && i + 1 > a->window ? i + 1 - a->window : 0;
+    *end = a->window && a->window < length - i ? i + a->window : length;
+}
+
+/* Scores of query row i against the keys that it sees, of the sequence that starts at row `first`. */
 static void scores(const struct tn_attention_args *a, size_t head, size_t first, size_t length,
                    size_t i, float *s)
 {
-    const float *q = a->q + (first + i) * a->q_stride + head * a->head_dim;
-    for (size_t j = 0; j < length; j++) {
-        const float *k = a->k + (first + j) * a->k_stride + head * a->head_dim;
-        float dot = 0.0f;
-        for (size_t d = 0; d < a->head_dim; d++) dot += q[d] * k[d];
-        s[j] = dot * a->scale;
-        if (a->bias) s[j] += a->bias[head * a->bias_stride + a->bias_center + j - i];
+    const size_t column = head * a->head_dim;
+    const float *q = a->q + (first + i) * a->q_stride + column;
+    size_t begin, end;
+    seen(a, length, i, &begin, &end);
+    for (size_t j = begin; j < end; j++, s++) {
+        const float *k = a->k + (first + j) * a->k_stride + column;
+        float product = dot(q, k, a->head_dim);
+        if (a->position_key || a->position_query) {
+            size_t at = (size_t)a->relative_row[a->relative_center + j - i] * a->position_stride + column;
+            if (a->position_key) product += dot(q, a->position_key + at, a->head_dim);
+            if (a->position_query) product += dot(k, a->position_query + at, a->head_dim);
+        }
+        *s = product * a->scale;
+        if (a->bias) *s += a->bias[head * a->bias_stride + a->bias_center + j - i];
     }
 }
 
@@ -43,13 +64,15 @@ static float exponentials(float *s, size_t length)
 static void one_row(const struct tn_attention_args *a, size_t head, size_t first, size_t length,
                     size_t i, float *s)
 {
+    size_t begin, end;
+    seen(a, length, i, &begin, &end);
     scores(a, head, first, length, i, s);
-    float sum = exponentials(s, length);
+    float sum = exponentials(s, end - begin);
     float *out = a->out + (first + i) * a->out_stride + head * a->head_dim;
     for (size_t d = 0; d < a->head_dim; d++) {
-        const float *v = a->v + first * a->v_stride + head * a->head_dim + d;
+        const float *v = a->v + (first + begin) * a->v_stride + head * a->head_dim + d;
         float total = 0.0f;
-        for (size_t j = 0; j < length; j++) total += s[j] * v[j * a->v_stride];
+        for (size_t j = 0; j < end - begin; j++) total += s[j] * v[j * a->v_stride];
         out[d] = total / sum;
     }
 }

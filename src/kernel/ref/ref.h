@@ -16,8 +16,11 @@ void tn_ref_linear_pack(const struct tn_linear *layer, const struct tn_linear_pa
                         size_t part_count, void *packed, unsigned rank, unsigned size);
 void tn_ref_linear(const struct tn_linear_args *a, unsigned rank, unsigned size);
 
-bool tn_ref_attention_scratch_size(size_t max_length, size_t head_dim, size_t *bytes);
+bool tn_ref_attention_scratch_size(size_t max_length, size_t head_dim, bool relative, size_t *bytes);
 void tn_ref_attention(const struct tn_attention_args *a, unsigned rank, unsigned size);
+
+void tn_ref_rotary(const struct tn_rotary_args *a, unsigned rank, unsigned size);
+void tn_ref_gate(const struct tn_gate_args *a, unsigned rank, unsigned size);
 
 void tn_ref_layer_norm(const struct tn_layer_norm_args *a, unsigned rank, unsigned size);
 /* One row: y = norm(v). y may be v. */

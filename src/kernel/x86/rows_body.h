@@ -1,4 +1,7 @@
-/* Operators that treat each row alone: layer norm, embedding, L2 normalisation, activation, check. */
+/*
+ * Operators that treat each row alone: layer norm, embedding, rotary positions, gates, L2 normalisation, activation,
+ * check.
+ */
 #include "kernel/float16.h"
 #include "kernel/x86/vec_math.h"
 #include "kernel/x86/norm_row.h"
@@ -25,6 +28,48 @@ void TN_ISA(layer_norm)(const struct tn_layer_norm_args *a, unsigned rank, unsig
             x = y;
         }
         norm_row(x, y, a->width, a->gamma, a->beta, a->eps);
+    }
+}
+
+/* One head: a c - b s and b c + a s, each with one fused multiply-add. */
+static void rotate_head(float *x, const float *cosine, const float *sine, size_t half)
+{
+    for (size_t d = 0; d < half; d += VEC) {
+        vtail tail = v_tail(half - d);
+        vec c = v_load_tail(cosine + d, tail), s = v_load_tail(sine + d, tail);
+        vec a = v_load_tail(x + d, tail), b = v_load_tail(x + half + d, tail);
+        v_store_tail(x + d, tail, v_fnma(b, s, v_mul(a, c)));
+        v_store_tail(x + half + d, tail, v_fma(a, s, v_mul(b, c)));
+    }
+}
+
+void TN_ISA(rotary)(const struct tn_rotary_args *a, unsigned rank, unsigned size)
+{
+    size_t begin, end, half = a->head_dim / 2;
+    tn_share(a->rows, rank, size, &begin, &end);
+    for (size_t t = begin; t < end; t++) {
+        const size_t at = (size_t)a->positions[t] * half;
+        float *x = a->x + t * a->stride;
+        for (size_t head = 0; head < a->heads; head++, x += a->head_dim) {
+            rotate_head(x, a->cosine + at, a->sine + at, half);
+        }
+    }
+}
+
+/* Row by row, so that the copy, the activation and the product meet in the first cache. */
+void TN_ISA(gate)(const struct tn_gate_args *a, unsigned rank, unsigned size)
+{
+    size_t begin, end;
+    tn_share(a->rows, rank, size, &begin, &end);
+    for (size_t t = begin; t < end; t++) {
+        const float *x = a->x + t * a->x_stride, *gate = x + a->width;
+        float *y = a->y + t * a->y_stride;
+        memcpy(y, x, a->width * sizeof(float));
+        act_region(a->act, y, a->width, 1, a->width);
+        for (size_t i = 0; i < a->width; i += VEC) {
+            vtail tail = v_tail(a->width - i);
+            v_store_tail(y + i, tail, v_mul(v_load_tail(y + i, tail), v_load_tail(gate + i, tail)));
+        }
     }
 }
 

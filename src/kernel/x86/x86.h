@@ -24,8 +24,11 @@ extern const struct tn_kernels tn_kernels_avx512bf16;
     void tn_##isa##_linear_pack(const struct tn_linear *layer, const struct tn_linear_part *parts, \
                                 size_t part_count, void *packed, unsigned rank, unsigned size);    \
     void tn_##isa##_linear(const struct tn_linear_args *a, unsigned rank, unsigned size);          \
-    bool tn_##isa##_attention_scratch_size(size_t max_length, size_t head_dim, size_t *bytes);     \
+    bool tn_##isa##_attention_scratch_size(size_t max_length, size_t head_dim, bool relative,      \
+                                           size_t *bytes);                                         \
     void tn_##isa##_attention(const struct tn_attention_args *a, unsigned rank, unsigned size);    \
+    void tn_##isa##_rotary(const struct tn_rotary_args *a, unsigned rank, unsigned size);          \
+    void tn_##isa##_gate(const struct tn_gate_args *a, unsigned rank, unsigned size);              \
     void tn_##isa##_layer_norm(const struct tn_layer_norm_args *a, unsigned rank, unsigned size);  \
     void tn_##isa##_embed(const struct tn_embed_args *a, unsigned rank, unsigned size);            \
     void tn_##isa##_pooling(const struct tn_pooling_args *a, unsigned rank, unsigned size);        \

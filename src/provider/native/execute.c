@@ -103,6 +103,7 @@ static void run_attention(const struct run *r, const struct tn_op *op)
         .heads = (size_t)a->heads,
         .head_dim = (size_t)a->head_dim,
         .scale = (float)a->scale,
+        .window = (size_t)a->window,
         .scratch = r->scratch,
         .scratch_bytes = r->instance->program->scratch_bytes,
     };
@@ -112,6 +113,45 @@ static void run_attention(const struct run *r, const struct tn_op *op)
         args.bias_center = (size_t)r->instance->program->max_rows - 1;
     }
     r->k->attention(&args, r->team->rank, r->team->size);
+}
+
+static void run_rotary(const struct run *r, const struct tn_op *op)
+{
+    const struct tn_op_rotary *o = &op->as.rotary;
+    const struct tn_native_program *program = r->instance->program;
+    size_t half = (size_t)o->head_dim / 2;
+    const float *angles = r->instance->weights.angles[program->rope_of[op - r->g->ops]];
+    struct tn_rotary_args args = {
+        .x = slot(r, op->out),
+        .stride = (size_t)width(r, op->out),
+        .rows = r->w->rows,
+        .heads = (size_t)o->heads,
+        .head_dim = (size_t)o->head_dim,
+        .positions = r->w->positions,
+        .cosine = angles,
+        .sine = angles + (size_t)program->max_rows * half,
+    };
+    const float *from = slot(r, op->in[0]);
+    if (from != args.x) { /* x is needed again; by rows as the kernel shares them */
+        size_t begin, end;
+        tn_share(args.rows, r->team->rank, r->team->size, &begin, &end);
+        memcpy(args.x + begin * args.stride, from + begin * args.stride, (end - begin) * args.stride * sizeof(float));
+    }
+    r->k->rotary(&args, r->team->rank, r->team->size);
+}
+
+static void run_gate(const struct run *r, const struct tn_op *op)
+{
+    struct tn_gate_args args = {
+        .x = slot(r, op->in[0]),
+        .x_stride = (size_t)width(r, op->in[0]),
+        .y = slot(r, op->out),
+        .y_stride = (size_t)width(r, op->out),
+        .rows = row_count(r, op->out),
+        .width = (size_t)width(r, op->out),
+        .act = op->as.gate.act,
+    };
+    r->k->gate(&args, r->team->rank, r->team->size);
 }
 
 static void run_layer_norm(const struct run *r, const struct tn_op *op)
@@ -163,6 +203,7 @@ typedef void run_fn(const struct run *r, const struct tn_op *op);
 static run_fn *const runners[TN_OP_KINDS] = {
     [TN_OP_EMBED] = run_embed,           [TN_OP_LINEAR] = run_linear, [TN_OP_ATTENTION] = run_attention,
     [TN_OP_LAYER_NORM] = run_layer_norm, [TN_OP_POOL] = run_pool,     [TN_OP_NORMALIZE] = run_normalize,
+    [TN_OP_ROTARY] = run_rotary,         [TN_OP_GATE] = run_gate,
 };
 
 /* True when every sequence of the piece belongs to somebody who wants to stop. */

@@ -52,6 +52,8 @@ static void place_weights(struct tn_hint_node *weights, const struct tn_graph *g
         place(weights, g, op->as.layer_norm.gamma, op, seen);
         place(weights, g, op->as.layer_norm.beta, op, seen);
         break;
+    case TN_OP_ROTARY:
+    case TN_OP_GATE:
     case TN_OP_POOL:
     case TN_OP_NORMALIZE:
     case TN_OP_KINDS: break;

@@ -3,6 +3,7 @@
  *
  * program.c   what assessment finds out: binding, graph, memory plan, sizes (from headers alone)
  * weights.c   the loaded weights: read, packed, hashed in one parallel pass
+ * derived.c   what follows from weights and configuration alone, computed once at load
  * digest.c    the weights identity and its cache
  * workspace.c activations and scratch, allocated once per instance
  * execute.c   one piece of sequences through all operators, by one thread or a team
@@ -38,6 +39,9 @@ struct tn_native_program {
     struct tn_native_layer *layers;
     uint32_t layer_count;
     uint32_t *layer_of; /* by operator */
+    uint32_t *rope_of;  /* by operator: which table of angles it reads */
+    uint32_t *ropes;    /* by table: the first operator that reads it */
+    uint32_t rope_count;
     uint64_t max_rows;      /* longest sequence */
     uint64_t piece_rows;    /* most rows of one piece */
     size_t scratch_bytes;   /* of one thread, over all operators */
@@ -58,6 +62,9 @@ enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_com
 /* Bytes of a stored weight of the given use after loading. False on overflow. */
 bool tn_native_weight_bytes(const struct tn_native_program *program, uint32_t weight, size_t *bytes);
 
+/* Adds the bytes of everything that derived.c makes to *bytes; false on overflow. Fills the program's tables. */
+bool tn_native_size_derived(struct tn_native_program *program, uint64_t *bytes);
+
 /* Length of the relative bias by distance: 2 max_rows - 1 per head. */
 static inline uint64_t tn_native_bias_length(const struct tn_native_program *program)
 {
@@ -77,13 +84,17 @@ struct tn_weights {
     void **packed;            /* by layer, owned */
     void **data;              /* by graph weight: float32 vector or stored table, owned; NULL for parts of layers */
     float **bias;             /* by graph weight that is a relative bias: [heads][2 max_rows - 1], owned */
-    uint32_t layer_count, weight_count;
+    float **angles;           /* by table of the program: cosines [max_rows][half], then sines; owned */
+    uint32_t layer_count, weight_count, angle_count;
     struct tn_digest digest;
 };
 
 enum tn_status tn_weights_load(const struct tn_native_program *program, const struct tn_inventory *inv,
                                const struct tn_load_env *env, struct tn_weights *out, struct tn_error *err);
 void tn_weights_release(struct tn_weights *w);
+/* The derived part of loaded weights. */
+enum tn_status tn_derived_make(const struct tn_native_program *program, struct tn_weights *w, struct tn_error *err);
+void tn_derived_release(struct tn_weights *w);
 
 /*
  * The weights identity: SHA-256 over role, dtype, shape and chunk digests of every bound tensor in the order of roles.

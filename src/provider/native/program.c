@@ -129,7 +129,7 @@ static bool size_attention(struct tn_native_program *program, struct sums *s)
         if (g->ops[op].kind != TN_OP_ATTENTION) continue;
         const struct tn_op_attention *a = &g->ops[op].as.attention;
         size_t scratch;
-        if (!program->kernels->attention_scratch_size((size_t)program->max_rows, (size_t)a->head_dim, &scratch)) return false;
+        if (!program->kernels->attention_scratch_size((size_t)program->max_rows, (size_t)a->head_dim, false, &scratch)) return false;
         if (scratch > program->scratch_bytes) program->scratch_bytes = scratch;
         uint64_t bias = 0;
         if (a->bias == TN_NO_WEIGHT || a->bias == counted) continue; /* layers share the expansion */
@@ -147,6 +147,7 @@ static bool size_everything(struct tn_native_program *program, struct tn_assessm
     struct sums s = {0};
     size_t workspace;
     if (!size_layers(program, &s) || !size_weights(program, &s) || !size_attention(program, &s)) return false;
+    if (!tn_native_size_derived(program, &s.weights)) return false;
     if (!tn_round_up(program->scratch_bytes, 64, &program->scratch_bytes)) return false;
     if (!tn_workspace_bytes(program, &workspace)) return false;
     for (unsigned i = 0; i < program->threads; i++) {
@@ -162,7 +163,9 @@ static enum tn_status allocate_tables(struct tn_native_program *program, struct 
 {
     program->layers = tn_arena_array(arena, program->graph.op_count, sizeof(*program->layers));
     program->layer_of = tn_arena_array(arena, program->graph.op_count, sizeof(*program->layer_of));
-    if (program->layers && program->layer_of) return TN_OK;
+    program->rope_of = tn_arena_array(arena, program->graph.op_count, sizeof(*program->rope_of));
+    program->ropes = tn_arena_array(arena, program->graph.op_count, sizeof(*program->ropes));
+    if (program->layers && program->layer_of && program->rope_of && program->ropes) return TN_OK;
     return tn_error_memory(err, TN_PHASE_ASSESS, "assessing a component");
 }
 

@@ -416,6 +416,7 @@ static enum tn_status load(struct loader *l)
     status = (enum tn_status)atomic_load(&l->failed);
     if (status) return status;
     if (!expand_biases(l->program, l->out)) return tn_error_memory(l->err, TN_PHASE_LOAD, "loading weights");
+    if ((status = tn_derived_make(l->program, l->out, l->err))) return status;
     if ((status = check_files(l))) return status;
     if ((status = check_finite(l))) return status;
     if ((status = tn_weights_digest_end(&l->digest, l->env->ctx, l->err))) return status;
@@ -441,6 +442,7 @@ enum tn_status tn_weights_load(const struct tn_native_program *program, const st
 
 void tn_weights_release(struct tn_weights *w)
 {
+    tn_derived_release(w);
     for (uint32_t i = 0; i < w->layer_count; i++) tn_free(w->alloc, w->packed[i]);
     for (uint32_t i = 0; i < w->weight_count; i++) tn_free(w->alloc, w->data[i]);
     for (uint32_t i = 0; i < w->weight_count; i++) tn_free(w->alloc, w->bias[i]);
