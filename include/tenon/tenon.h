@@ -326,6 +326,72 @@ typedef struct tn_embed_request {
     uint32_t timeout_ms;    /* deadline from start; 0: none */
 } tn_embed_request;
 
+/* What a number says. The same head gives either, by a function that the package states or the request asks for. */
+typedef enum tn_score_kind {
+    TN_SCORE_NONE,        /* the task has no scores */
+    TN_SCORE_LOGIT,       /* the head's number as it is, or of two the difference: log-odds */
+    TN_SCORE_PROBABILITY, /* sigmoid or softmax of logits, in float32 */
+    TN_SCORE_VALUE,       /* of a regression: the predicted number, in the unit of the training data */
+    TN_SCORE_OTHER        /* some other function of the logit, which the package states */
+} tn_score_kind;
+TN_API const char *tn_score_kind_name(tn_score_kind kind); /* "logit" ...; "unknown" outside the list */
+
+typedef enum tn_score_choice {
+    TN_SCORES_AUTO, /* as the package and its convention say */
+    TN_SCORES_LOGIT,
+    TN_SCORES_PROBABILITY
+} tn_score_choice;
+
+/* What is cut from texts that are longer together than the model takes. */
+typedef enum tn_truncation {
+    TN_TRUNCATE_AUTO,          /* the longest first */
+    TN_TRUNCATE_LONGEST_FIRST, /* token by token from whichever text is longer */
+    TN_TRUNCATE_ONLY_FIRST,
+    TN_TRUNCATE_ONLY_SECOND,
+    TN_TRUNCATE_NO             /* such an item is TN_INPUT_TOO_LONG */
+} tn_truncation;
+
+typedef enum tn_side { TN_SIDE_AUTO, TN_SIDE_RIGHT, TN_SIDE_LEFT } tn_side; /* AUTO: as the tokenizer says */
+
+typedef struct tn_classify_request {
+    size_t struct_size;
+    const tn_string *texts; /* read during the call only */
+    size_t count;
+    const tn_string *pairs; /* [count] second texts, data NULL where there is none; NULL: no text has one */
+    const char *role;       /* name of a prompt; as in tn_embed_request */
+    tn_score_choice scores;
+    unsigned top_k;         /* most labels per item, best first; 0: as the contract says for the kind of problem */
+    bool threshold_set;
+    float threshold;        /* labels below it are left out */
+    tn_truncation truncation;
+    tn_side side;
+    bool atomic;
+    unsigned batch;
+    uint32_t timeout_ms;
+} tn_classify_request;
+
+typedef struct tn_rerank_request {
+    size_t struct_size;
+    tn_string query;            /* read during the call only, as the documents are */
+    const tn_string *documents;
+    size_t count;
+    const char *role;           /* name of a prompt, in front of the query */
+    tn_score_choice scores;
+    unsigned top_k;             /* the best so many; 0: all */
+    tn_truncation truncation;
+    tn_side side;
+    bool atomic;
+    unsigned batch;
+    uint32_t timeout_ms;
+} tn_rerank_request;
+
+/* One label of a classifier with its score. `name` is valid until the execution is freed. */
+typedef struct tn_label {
+    size_t id;
+    tn_string name;
+    float score;
+} tn_label;
+
 typedef enum tn_event_kind {
     TN_EVENT_NONE,     /* nothing within the time */
     TN_EVENT_ITEM,     /* one result, or one item's failure */
@@ -342,13 +408,27 @@ typedef struct tn_event {
     size_t tokens_total;    /* before truncation */
     bool truncated;
     size_t failed_items;    /* terminal: how many items have failed */
+    tn_score_kind score_kind; /* of `score` and of the labels' */
+    float score;              /* rerank */
+    const float *logits;      /* [logit_count] classify, rerank: what the head gave; valid until the execution is freed */
+    size_t logit_count;
+    const tn_label *labels;   /* [label_count] classify: best first, equal scores by id */
+    size_t label_count;
 } tn_event;
 
 /* Checks and queues the request; TN_BUSY with figures when it is not admitted. */
 TN_API tn_status tn_embed_start(tn_session *session, const tn_embed_request *request, tn_execution **out,
                                 tn_error *err);
+TN_API tn_status tn_classify_start(tn_session *session, const tn_classify_request *request, tn_execution **out,
+                                   tn_error *err);
+/* Documents come best first, equal scores by index, then those that failed by index; nothing before all are scored. */
+TN_API tn_status tn_rerank_start(tn_session *session, const tn_rerank_request *request, tn_execution **out,
+                                 tn_error *err);
+/* The request of whatever task the session serves, in its JSON form (tn_tasks, `tenon tasks`). */
+TN_API tn_status tn_request_start(tn_session *session, const char *json, size_t length, tn_execution **out, tn_error *err);
 /*
- * The next event, waiting up to timeout_ms (0: do not wait, UINT32_MAX: for ever). Items come in request order. For a
+ * The next event, waiting up to timeout_ms (0: do not wait, UINT32_MAX: for ever). Items come in request order, unless
+ * the task says otherwise. For a
  * failed item or outcome err is filled as well; the return value is TN_OK unless the call itself was wrong.
  */
 TN_API tn_status tn_execution_next(tn_execution *execution, uint32_t timeout_ms, tn_event *event, tn_error *err);
@@ -365,6 +445,11 @@ TN_API tn_status tn_execution_drain(tn_execution *execution, uint32_t timeout_ms
  * and result {dimensions, normalized, role}, counts, timings_ms. Every option is {value, origin}.
  */
 TN_API tn_status tn_execution_account(tn_execution *execution, tn_document **out, tn_error *err);
+/*
+ * Once the work has stopped: task, contract, what the task says about its result as a whole, "data" with an object for each
+ * item that was delivered or is ready ({index, id?, ...} or {index, id?, error}), and "account".
+ */
+TN_API tn_status tn_execution_result(tn_execution *execution, tn_document **out, tn_error *err);
 /* Cancels when still running, waits for the work to stop, releases results. */
 TN_API void tn_execution_free(tn_execution *execution);
 

@@ -37,22 +37,50 @@ TN_API void tn_session_free(tn_session *session)
     if (session) tn_session_close(session);
 }
 
-TN_API tn_status tn_embed_start(tn_session *session, const tn_embed_request *request, tn_execution **out, tn_error *err)
+/* The caller's request as ours, when the session serves the task that it is of. */
+static tn_status take_request(tn_session *session, const struct tn_task *task, const void *request, const char *type,
+                              void *own, size_t size, tn_execution **out, tn_error *err)
 {
-    tn_embed_request r;
     if (out) *out = NULL;
     if (!session) return tn_null_argument(err, TN_PHASE_REQUEST, "session");
     if (!request) return tn_null_argument(err, TN_PHASE_REQUEST, "request");
     if (!out) return tn_null_argument(err, TN_PHASE_REQUEST, "out");
-    enum tn_status st = tn_read_options(&r, sizeof(r), request, "tn_embed_request", err);
-    if (st) return st;
-    if (session->plan->task != &tn_task_embedding_dense) {
-        struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "the session serves another task");
-        tn_found(f, "%s", session->plan->task->name);
-        tn_expected(f, "%s", tn_task_embedding_dense.name);
-        return TN_INVALID_REQUEST;
-    }
-    return tn_execution_begin(session, &r, r.timeout_ms, out, err);
+    enum tn_status st = tn_read_options(own, size, request, type, err);
+    if (st || session->plan->task == task) return st;
+    struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "the session serves another task");
+    tn_found(f, "%s", session->plan->task->name);
+    tn_expected(f, "%s", task->name);
+    return TN_INVALID_REQUEST;
+}
+
+TN_API tn_status tn_embed_start(tn_session *session, const tn_embed_request *request, tn_execution **out, tn_error *err)
+{
+    tn_embed_request r;
+    tn_status st = take_request(session, &tn_task_embedding_dense, request, "tn_embed_request", &r, sizeof(r), out, err);
+    return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
+}
+
+TN_API tn_status tn_classify_start(tn_session *session, const tn_classify_request *request, tn_execution **out, tn_error *err)
+{
+    tn_classify_request r;
+    tn_status st = take_request(session, &tn_task_classify_text, request, "tn_classify_request", &r, sizeof(r), out, err);
+    return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
+}
+
+TN_API tn_status tn_rerank_start(tn_session *session, const tn_rerank_request *request, tn_execution **out, tn_error *err)
+{
+    tn_rerank_request r;
+    tn_status st = take_request(session, &tn_task_rerank, request, "tn_rerank_request", &r, sizeof(r), out, err);
+    return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
+}
+
+TN_API tn_status tn_request_start(tn_session *session, const char *json, size_t length, tn_execution **out, tn_error *err)
+{
+    if (out) *out = NULL;
+    if (!session) return tn_null_argument(err, TN_PHASE_REQUEST, "session");
+    if (!json) return tn_null_argument(err, TN_PHASE_REQUEST, "json");
+    if (!out) return tn_null_argument(err, TN_PHASE_REQUEST, "out");
+    return tn_execution_begin_document(session, (struct tn_str){json, length}, out, err);
 }
 
 TN_API tn_status tn_execution_next(tn_execution *execution, uint32_t timeout_ms, tn_event *event, tn_error *err)
@@ -84,6 +112,19 @@ TN_API tn_status tn_execution_account(tn_execution *execution, tn_document **out
     bool known = tn_package_closure(package_of(execution->plan), &closure);
     tn_document_begin(&b, runtime_of(execution->plan));
     enum tn_status st = tn_execution_account_write(execution, known ? &closure : NULL, &b.w, err);
+    return tn_document_finish(&b, st, out, err);
+}
+
+TN_API tn_status tn_execution_result(tn_execution *execution, tn_document **out, tn_error *err)
+{
+    struct tn_document_builder b;
+    if (out) *out = NULL;
+    if (!execution) return tn_null_argument(err, TN_PHASE_EXECUTE, "execution");
+    if (!out) return tn_null_argument(err, TN_PHASE_EXECUTE, "out");
+    struct tn_digest closure;
+    bool known = tn_package_closure(package_of(execution->plan), &closure);
+    tn_document_begin(&b, runtime_of(execution->plan));
+    enum tn_status st = tn_execution_result_write(execution, known ? &closure : NULL, &b.w, err);
     return tn_document_finish(&b, st, out, err);
 }
 

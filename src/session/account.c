@@ -14,7 +14,7 @@ static struct tn_digest space_of(const struct tn_execution *x)
     struct tn_sha256 h;
     tn_sha256_init(&h);
     tn_sha256_update(&h, x->session->space.bytes, sizeof(x->session->space.bytes));
-    tn_sha256_update_u64(&h, x->recipe->dimensions(x->run));
+    if (x->recipe->dimensions) tn_sha256_update_u64(&h, x->recipe->dimensions(x->run));
     return tn_sha256_finish(&h);
 }
 
@@ -32,7 +32,8 @@ static void write_identity(const struct tn_execution *x, const struct tn_digest 
         tn_jw_member_null(w, "closure");
     }
     tn_jw_member_cstr(w, "plan", x->plan->id);
-    write_digest(w, "space", &space);
+    if (x->recipe->space) write_digest(w, "space", &space);
+    else tn_jw_member_null(w, "space");
     tn_jw_end_object(w);
 }
 
@@ -136,17 +137,67 @@ static void write_warnings(const struct tn_execution *x, struct tn_json_writer *
     tn_jw_end_array(w);
 }
 
-enum tn_status tn_execution_account_write(struct tn_execution *x, const struct tn_digest *closure,
-                                          struct tn_json_writer *w, struct tn_error *err)
+/* Results and account stand still once the work has stopped. */
+static enum tn_status check_finished(struct tn_execution *x, struct tn_error *err)
 {
     tn_mutex_lock(&x->session->lock);
     bool finished = x->finished;
     tn_mutex_unlock(&x->session->lock);
-    if (!finished) {
-        struct tn_finding *f = tn_error_set(err, TN_BUSY, TN_PHASE_EXECUTE, "the work of this execution has not stopped yet");
-        tn_remedy(f, "pull events up to the terminal one, then drain");
-        return TN_BUSY;
+    if (finished) return TN_OK;
+    struct tn_finding *f = tn_error_set(err, TN_BUSY, TN_PHASE_EXECUTE, "the work of this execution has not stopped yet");
+    tn_remedy(f, "pull events up to the terminal one, then drain");
+    return TN_BUSY;
+}
+
+/* One item of the result document; `scratch` takes the words of a failure. */
+static void write_item(struct tn_execution *x, size_t k, struct tn_error *scratch, struct tn_json_writer *w)
+{
+    tn_event e;
+    tn_error_clear(scratch);
+    x->recipe->event(x->run, k, &e, scratch);
+    tn_jw_begin_object(w);
+    tn_jw_member_u64(w, "index", e.index);
+    if (x->ids && e.index < x->id_count && x->ids[e.index].s) {
+        tn_jw_key(w, "id");
+        tn_jw_raw(w, x->ids[e.index]);
     }
+    if (e.status) {
+        tn_jw_key(w, "error");
+        tn_error_write(w, scratch);
+    } else {
+        x->recipe->write_item(x->run, k, w);
+    }
+    tn_jw_end_object(w);
+}
+
+enum tn_status tn_execution_result_write(struct tn_execution *x, const struct tn_digest *closure, struct tn_json_writer *w,
+                                         struct tn_error *err)
+{
+    struct tn_alloc *alloc = x->plan->survey.planner->ctx->alloc;
+    enum tn_status st = check_finished(x, err);
+    struct tn_error *scratch = st ? NULL : tn_calloc(alloc, 1, sizeof(*scratch));
+    if (st) return st;
+    if (!scratch) return tn_error_memory(err, TN_PHASE_EXECUTE, "writing the result");
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "task", x->plan->task->name);
+    tn_jw_member_cstr(w, "contract", x->plan->task->contract);
+    if (x->recipe->write_result) x->recipe->write_result(x->run, w);
+    tn_jw_key(w, "data");
+    tn_jw_begin_array(w);
+    for (size_t k = 0; k < x->ready; k++) write_item(x, k, scratch, w);
+    tn_jw_end_array(w);
+    tn_jw_key(w, "account");
+    st = tn_execution_account_write(x, closure, w, err);
+    tn_jw_end_object(w);
+    tn_free(alloc, scratch);
+    return st;
+}
+
+enum tn_status tn_execution_account_write(struct tn_execution *x, const struct tn_digest *closure,
+                                          struct tn_json_writer *w, struct tn_error *err)
+{
+    enum tn_status st = check_finished(x, err);
+    if (st) return st;
     tn_jw_begin_object(w);
     write_versions(x, w);
     tn_jw_member_cstr(w, "outcome", x->outcome ? tn_status_name(x->outcome) : "completed");

@@ -109,6 +109,7 @@ enum tn_status tn_execution_begin(struct tn_session *s, const void *request, uin
         tn_cond_release(&x->changed);
         goto fail;
     }
+    tn_arena_init(&x->arena, &s->lease);
     x->session = s;
     x->plan = s->plan;
     x->recipe = recipe;
@@ -301,6 +302,7 @@ void tn_execution_end(struct tn_execution *x)
     tn_execution_stop(x);
     tn_execution_wait(x, UINT32_MAX, NULL);
     x->recipe->release(x->run);
+    tn_arena_release(&x->arena);
     tn_cond_release(&x->changed);
     uint64_t bytes = x->bytes;
     tn_free(lease, x);

@@ -167,7 +167,7 @@ static enum tn_status load_recipe(struct tn_session *s, struct tn_error *err)
     tn_sha256_init(&h);
     tn_sha256_update(&h, s->weights.bytes, sizeof(s->weights.bytes));
     tn_sha256_update(&h, s->tokenizer_id.bytes, sizeof(s->tokenizer_id.bytes));
-    plan->task->recipe->space(s->model, &h);
+    if (plan->task->recipe->space) plan->task->recipe->space(s->model, &h);
     s->space = tn_sha256_finish(&h);
     return TN_OK;
 }

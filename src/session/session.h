@@ -138,6 +138,9 @@ struct tn_execution {
     size_t ready, pulled;
     enum tn_status outcome;
     struct tn_finding failure; /* of an outcome other than TN_OK */
+    struct tn_arena arena;       /* of `ids` */
+    const struct tn_str *ids;    /* [id_count] JSON texts of a request that came as a document; NULL: none */
+    size_t id_count;
     struct tn_run_counts counts; /* as of the last step */
     uint64_t first_ns, prepare_ns, invoke_ns, steps, end_ns;
 };
@@ -163,5 +166,14 @@ bool tn_execution_wants_work(const struct tn_execution *x);
 /* TN_BUSY while the work has not stopped. `closure` is the package's, NULL when it is not known. */
 enum tn_status tn_execution_account_write(struct tn_execution *x, const struct tn_digest *closure,
                                           struct tn_json_writer *w, struct tn_error *err);
+/* The result document: task, what it says as a whole, an object per item, account. TN_BUSY as above. */
+enum tn_status tn_execution_result_write(struct tn_execution *x, const struct tn_digest *closure, struct tn_json_writer *w,
+                                         struct tn_error *err);
+
+/* ---- request.c ------------------------------------------------------------------------------------------------------- */
+
+/* Starts the request of the session's task that a document holds. The text is read during the call only. */
+enum tn_status tn_execution_begin_document(struct tn_session *s, struct tn_str text, struct tn_execution **out,
+                                           struct tn_error *err);
 
 #endif

@@ -30,4 +30,7 @@ void tn_embedding_normalize(float *x, size_t n);
 enum tn_status tn_embedding_options(const struct tn_description *d, const struct tn_task_route *route, uint64_t width,
                                     struct tn_arena *arena, struct tn_option *out, uint32_t *count, struct tn_error *err);
 
+extern const struct tn_doctype tn_embed_request_type;
+enum tn_status tn_embedding_read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err);
+
 #endif

@@ -8,50 +8,28 @@
  */
 #include "base/json_write.h"
 #include "task/embedding.h"
+#include "task/needs.h"
 
 /* ---- what the architecture was saved for ----------------------------------------------------------------------- */
 
-/*
- * The naming rule of transformers' classes, "<Family>For<Head>", says which head the weights were trained with. Rule id
- * "transformers.head/1". Language-model heads stand on an encoder that embeddings are commonly made from; the others
- * answer another question.
- */
-static const struct {
-    const char *suffix, *what;
-} heads[] = {
-    {"ForSequenceClassification", "a classifier or reranker of whole texts"},
-    {"ForTokenClassification", "a tagger of tokens"},
-    {"ForQuestionAnswering", "an extractor of answer spans"},
-    {"ForMultipleChoice", "a chooser among candidates"},
-    {"ForNextSentencePrediction", "a judge of sentence pairs"},
-};
-
+/* Language-model heads stand on an encoder that embeddings are commonly made from; the others answer another question. */
 static const char *other_head(const struct tn_component *c)
 {
-    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-        if (tn_str_ends(c->architecture, heads[i].suffix)) return heads[i].what;
-    }
-    return NULL;
-}
-
-static const struct tn_fact *fact_with_value(const struct tn_description *d, struct tn_str quoted)
-{
-    for (uint32_t i = 0; i < d->fact_count; i++) {
-        const struct tn_fact *f = &d->facts[i];
-        if (f->value.n == quoted.n + 2 && tn_str_eq((struct tn_str){f->value.s + 1, quoted.n}, quoted)) return f;
-    }
-    return NULL;
+    enum tn_head_kind kind;
+    if (!tn_head_of_class(c->architecture, &kind) || kind == TN_HEAD_MASKED_LM || kind == TN_HEAD_PRETRAINING) return NULL;
+    return tn_head_kind_what(kind);
 }
 
 static void refuse_head(const struct tn_description *d, const struct tn_component *c, const char *what,
                         struct tn_findings *findings)
 {
+    char evidence[256];
+    tn_head_evidence(d, evidence, sizeof(evidence));
     struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
                                            "the weights were saved as %.*s: %s, not an embedding model",
                                            TN_FMT_ARG(c->architecture), what);
-    const struct tn_fact *fact = fact_with_value(d, c->architecture);
-    if (fact) tn_at_pointer(f, fact->file, fact->pointer);
-    tn_found(f, "%.*s", TN_FMT_ARG(c->architecture));
+    tn_at_class(f, d);
+    tn_found(f, "%s", evidence);
     tn_expected(f, "a bare encoder, or a package whose modules.json states a Pooling");
     tn_remedy(f, "use the package for the task that its head is for, or use an embedding model");
 }
@@ -84,25 +62,6 @@ bool tn_embedding_normalizes(const struct tn_description *d)
     return last->kind == TN_MODULE_NORMALIZE && !last->on_tokens;
 }
 
-static void need_tokenizer(const struct tn_description *d, struct tn_findings *findings)
-{
-    if (d->tokenizer.present) return;
-    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
-                                           "the package holds no tokenizer: texts cannot become token ids");
-    tn_expected(f, "tokenizer.json, or vocab.txt with tokenizer_config.json");
-    tn_remedy(f, "add the tokenizer files that belong to the weights");
-}
-
-static void need_length(const struct tn_description *d, struct tn_findings *findings)
-{
-    if (d->max_seq_length > 0) return;
-    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
-                                           "nothing in the package states how long an input may be");
-    tn_expected(f, "max_seq_length in sentence_bert_config.json, model_max_length in tokenizer_config.json or the "
-                   "model's number of positions");
-    tn_remedy(f, "state max_seq_length in sentence_bert_config.json");
-}
-
 static void assess(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out)
 {
     /* Earlier stages have said why something is not there: a consequence is not another fault. */
@@ -122,8 +81,8 @@ static void assess(const struct tn_description *d, struct tn_findings *findings,
         refuse_no_pooling(d, findings);
     }
     if (out->component || !explained) {
-        need_tokenizer(d, findings);
-        need_length(d, findings);
+        tn_need_tokenizer(d, findings);
+        tn_need_length(d, findings);
     }
     out->first_module = d->module_count > 0 && d->modules[0].kind == TN_MODULE_TRANSFORMER ? 1 : 0;
     out->module_end = d->module_count - (tn_embedding_normalizes(d) ? 1 : 0);
@@ -214,6 +173,8 @@ static void write_contract(struct tn_json_writer *w)
     tn_jw_end_object(w);
 }
 
+static const char *const evidence[] = {"encoder.architecture", "module.", NULL};
+
 const struct tn_task tn_task_embedding_dense = {
     .name = "embedding.dense",
     .contract = "tenon.embedding.dense/v1",
@@ -222,4 +183,7 @@ const struct tn_task tn_task_embedding_dense = {
     .assess = assess,
     .write_route = write_route,
     .options = tn_embedding_options,
+    .evidence = evidence,
+    .request = &tn_embed_request_type,
+    .read = tn_embedding_read,
 };

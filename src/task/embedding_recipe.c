@@ -490,14 +490,8 @@ static void write_options(const struct tn_recipe_run *run, struct tn_json_writer
     write_count(w, "timeout_ms", "default", 0, r->timeout_ms > 0, r->timeout_ms);
 }
 
-static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
+static void write_result(const struct tn_recipe_run *run, struct tn_json_writer *w)
 {
-    tn_jw_key(w, "options");
-    tn_jw_begin_object(w);
-    write_options(run, w);
-    tn_jw_end_object(w);
-    tn_jw_key(w, "result");
-    tn_jw_begin_object(w);
     tn_jw_member_u64(w, "dimensions", run->finish.dimensions);
     tn_jw_member_bool(w, "normalized", run->finish.normalized);
     tn_jw_key(w, "role");
@@ -506,6 +500,26 @@ static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
     } else {
         tn_jw_null(w);
     }
+}
+
+static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json_writer *w)
+{
+    tn_jw_key(w, "embedding");
+    tn_jw_begin_array(w);
+    for (size_t k = 0; k < run->finish.dimensions; k++) tn_jw_f32(w, run->vectors[i * run->finish.dimensions + k]);
+    tn_jw_end_array(w);
+    tn_text_item_write(w, &run->texts.items[i]);
+}
+
+static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
+{
+    tn_jw_key(w, "options");
+    tn_jw_begin_object(w);
+    write_options(run, w);
+    tn_jw_end_object(w);
+    tn_jw_key(w, "result");
+    tn_jw_begin_object(w);
+    write_result(run, w);
     tn_jw_end_object(w);
 }
 
@@ -524,5 +538,7 @@ const struct tn_recipe tn_recipe_embedding_dense = {
     .event = event,
     .counts = counts,
     .dimensions = dimensions,
+    .write_result = write_result,
+    .write_item = write_item,
     .account = account,
 };

@@ -5,7 +5,9 @@
 #include <string.h>
 
 static const struct tn_task *const tasks[] = {
+    &tn_task_classify_text,
     &tn_task_embedding_dense,
+    &tn_task_rerank,
 };
 
 const struct tn_task *tn_task_at(size_t index)

@@ -26,8 +26,17 @@ struct tn_task_route {
 };
 
 struct tn_recipe;
+struct tn_doctype;
 
 enum { TN_TASK_OPTIONS = 16 };
+
+/* A request of some task that came as a document. */
+struct tn_task_request {
+    const void *typed;        /* what the recipe's measure and start take */
+    uint32_t timeout_ms;
+    const struct tn_str *ids; /* [count] JSON texts, .s NULL where an item has none; NULL: no item has one */
+    size_t count;
+};
 
 struct tn_task {
     const char *name;     /* "embedding.dense" */
@@ -45,6 +54,12 @@ struct tn_task {
      */
     enum tn_status (*options)(const struct tn_description *d, const struct tn_task_route *route, uint64_t width,
                               struct tn_arena *arena, struct tn_option *out, uint32_t *count, struct tn_error *err);
+    /* Beginnings of the names of facts that say that a package serves the task, NULL-terminated. */
+    const char *const *evidence;
+    /* The request as a document: its table, and what turns a document that passed it into the typed request. */
+    const struct tn_doctype *request;
+    /* Strings are views of the document or in the arena; *timeout_ms is the request's. */
+    enum tn_status (*read)(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err);
 };
 
 /* NULL past the end. */
@@ -117,7 +132,7 @@ struct tn_recipe {
 
     enum tn_status (*prepare)(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err);
     void (*discard)(struct tn_recipe_model *model);
-    /* Feeds what decides in which space the results live, beside weights and tokenizer. */
+    /* Feeds what decides in which space the results live, beside weights and tokenizer. NULL: results have no space. */
     void (*space)(const struct tn_recipe_model *model, struct tn_sha256 *h);
     /* A short legal sequence for the probe of a load: appended to the batch. Brings the scratch to its usual size. */
     enum tn_status (*probe)(const struct tn_recipe_model *model, struct tn_batch *batch,
@@ -135,10 +150,16 @@ struct tn_recipe {
     void (*finish)(struct tn_recipe_run *run);
     void (*release)(struct tn_recipe_run *run);
 
-    /* Of a final item, also after finish; from any one thread while others are advanced. */
+    /*
+     * Of a final item, also after finish; from any one thread while others are advanced. `item` counts what is delivered,
+     * which is the request's order unless the task has another; the event's index is the request's.
+     */
     void (*event)(const struct tn_recipe_run *run, size_t item, tn_event *out, struct tn_error *err);
     struct tn_run_counts (*counts)(const struct tn_recipe_run *run);
-    uint64_t (*dimensions)(const struct tn_recipe_run *run); /* of a result; 0 where that has no meaning */
+    uint64_t (*dimensions)(const struct tn_recipe_run *run); /* of a result; NULL where that has no meaning */
+    /* The result document, after finish: members beside "data" (NULL: none), and of one item that has not failed. */
+    void (*write_result)(const struct tn_recipe_run *run, struct tn_json_writer *w);
+    void (*write_item)(const struct tn_recipe_run *run, size_t item, struct tn_json_writer *w);
     /* Members "options" and "result" of the account; after finish. */
     void (*account)(const struct tn_recipe_run *run, struct tn_json_writer *w);
 };
@@ -150,6 +171,8 @@ void tn_batch_clear(struct tn_batch *batch);
 /* The rows of a sequence's result, and how many: one, or by_row as many as it has tokens. */
 float *tn_batch_result(const struct tn_batch *batch, uint32_t sequence, uint32_t *rows);
 
+extern const struct tn_task tn_task_classify_text;
 extern const struct tn_task tn_task_embedding_dense;
+extern const struct tn_task tn_task_rerank;
 
 #endif

@@ -2,6 +2,7 @@
 #include "task/text_items.h"
 
 #include "base/checked.h"
+#include "base/json_write.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -521,4 +522,11 @@ bool tn_text_items_event(const struct tn_text_items *t, const struct tn_recipe_r
     out->tokens_total = (size_t)item->detail;
     out->truncated = item->truncated;
     return true;
+}
+
+void tn_text_item_write(struct tn_json_writer *w, const struct tn_text_item *item)
+{
+    tn_jw_member_u64(w, "tokens", item->tokens);
+    if (item->truncated) tn_jw_member_u64(w, "tokens_total", item->detail);
+    tn_jw_member_bool(w, "truncated", item->truncated);
 }

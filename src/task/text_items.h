@@ -105,6 +105,9 @@ void tn_text_items_text(const struct tn_text_items *t, size_t i, struct tn_str *
 bool tn_text_items_event(const struct tn_text_items *t, const struct tn_recipe_run *run, const struct tn_text_hooks *hooks,
                          size_t i, tn_event *out, struct tn_error *err);
 
+/* Members tokens, tokens_total (where they differ) and truncated of an item's object. */
+void tn_text_item_write(struct tn_json_writer *w, const struct tn_text_item *item);
+
 /* "the request passes the limit" and "the option has no such value", for requests as a whole. */
 enum tn_status tn_request_refuse_limit(struct tn_error *err, const char *option, const char *name, uint64_t found, uint64_t limit);
 enum tn_status tn_request_refuse(struct tn_error *err, const char *option, const char *message, const char *expected,

@@ -208,7 +208,7 @@ TEST(tasks_by_name)
     CHECK(tn_task_find("embedding.dens") == NULL);
     CHECK(tn_task_find("") == NULL);
     size_t n = 0;
-    while (tn_task_at(n)) n++;
-    CHECK_INT(n, 1);
+    for (; tn_task_at(n); n++) CHECK(tn_task_find(tn_task_at(n)->name) == tn_task_at(n));
+    CHECK(n >= 3);
     CHECK_STR(tn_task_embedding_dense.contract, "tenon.embedding.dense/v1");
 }

@@ -1,0 +1,146 @@
+/*
+ * Classification of texts: the contract, and whether a description can serve it. Labels with scores per text or pair of
+ * texts, by a head of kind sequence_classification. What a score says follows from problem_type and the number of labels
+ * (scores.h); it is named in every result.
+ */
+#include "base/json_write.h"
+#include "task/classify.h"
+#include "task/forms.h"
+#include "task/needs.h"
+
+/* ---- assessment -------------------------------------------------------------------------------------------------------- */
+
+static void assess(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out)
+{
+    static const enum tn_head_kind kinds[] = {TN_HEAD_SEQUENCE_CLASSIFICATION};
+    tn_need_head(d, kinds, 1, "labels of texts", findings, out);
+}
+
+bool tn_classify_is_single(const struct tn_head *head)
+{
+    return head->problem != TN_PROBLEM_REGRESSION && head->problem != TN_PROBLEM_MULTI_LABEL && head->outputs > 1;
+}
+
+struct tn_classify_defaults tn_classify_defaults_of(const struct tn_head *head)
+{
+    return (struct tn_classify_defaults){.top_k = tn_classify_is_single(head) ? 1 : 0,
+                                         .threshold = head->problem == TN_PROBLEM_MULTI_LABEL};
+}
+
+/* ---- options ----------------------------------------------------------------------------------------------------------- */
+
+enum tn_status tn_classify_options(const struct tn_description *d, const struct tn_task_route *route, uint64_t width,
+                                   struct tn_arena *arena, struct tn_option *out, uint32_t *count, struct tn_error *err)
+{
+    struct tn_option_maker m = {.d = d, .arena = arena, .out = out};
+    struct tn_classify_defaults defaults = tn_classify_defaults_of(route->head);
+    struct tn_scoring scoring = tn_scoring_of_classifier(route->head);
+    (void)width;
+    struct tn_option *o = tn_option_begin(&m, "scores", tn_json_text_of_str(arena, tn_str_of(tn_score_kind_name(scoring.kind))));
+    if (o->count == 0) m.no_memory = true;
+    o = tn_option_begin(&m, "function", TN_STR("\"softmax\""));
+    tn_option_of_package(&m, o, tn_json_text_of_str(arena, tn_str_of(tn_score_function_name(scoring.function))),
+                         route->head->problem ? "head.problem" : "head.outputs");
+    tn_option_begin(&m, "top_k", defaults.top_k ? TN_STR("1") : TN_STR("null"));
+    tn_option_begin(&m, "threshold", defaults.threshold ? TN_STR("0.5") : TN_STR("null"));
+    tn_text_choices_defaults(&m, route);
+    *count = m.count;
+    return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
+}
+
+/* ---- documents --------------------------------------------------------------------------------------------------------- */
+
+static void write_route(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route)
+{
+    const struct tn_head *h = route->head;
+    tn_text_route_write(w, d, route);
+    tn_jw_key(w, "labels");
+    tn_jw_begin_array(w);
+    for (uint64_t i = 0; i < h->outputs; i++) tn_jw_str(w, h->labels[i]);
+    tn_jw_end_array(w);
+    tn_jw_member_cstr(w, "problem", h->problem ? tn_problem_name(h->problem) : NULL);
+    tn_jw_member_cstr(w, "function", tn_score_function_name(tn_scoring_of_classifier(h).function));
+}
+
+static void write_contract(struct tn_json_writer *w)
+{
+    tn_jw_member_cstr(w, "what", "labels of each text, or pair of texts, with scores");
+    tn_jw_key(w, "request");
+    tn_jw_begin_array(w);
+    tn_contract_field(w, "texts", "UTF-8 text or {id, text, pair} [0..items]", "a pair becomes one sequence by the package's template");
+    tn_contract_field(w, "scores", "auto | logit | probability", "auto: a probability, or of a regression its value");
+    tn_contract_field(w, "top_k", "count", "most labels per text, best first; absent: 1 where labels exclude one another, else all");
+    tn_contract_field(w, "threshold", "number", "labels below it are left out; absent: 0.5 of multi_label_classification "
+                      "unless top_k is given, else nothing is left out");
+    tn_text_choices_fields(w);
+    tn_jw_end_array(w);
+    tn_jw_key(w, "result");
+    tn_jw_begin_array(w);
+    tn_contract_field(w, "labels", "[{id, label, score}] per text", "best first, equal scores by id");
+    tn_contract_field(w, "score_kind", "logit | probability | value", "what the scores say; value: of a regression, in its unit");
+    tn_contract_field(w, "logits", "f32 [labels] per text", "what the head gave, by id");
+    tn_contract_field(w, "problem", "regression | single_label_classification | multi_label_classification, or null",
+                      "as the package says, or one of several where there are several labels");
+    tn_contract_field(w, "tokens", "count", "tokens that were used, special tokens included");
+    tn_contract_field(w, "truncated", "bool per text", "whether tokens beyond the limit were cut");
+    tn_jw_end_array(w);
+    tn_jw_key(w, "invariants");
+    tn_jw_begin_object(w);
+    tn_jw_member_bool(w, "batch_invariant", true);
+    tn_jw_member_cstr(w, "items", "one result or one error per text");
+    tn_jw_end_object(w);
+}
+
+/* ---- the request as a document ------------------------------------------------------------------------------------------ */
+
+TN_DOC_OBJECT_TYPE(tn_classify_request_type, "ClassifyRequest", "Texts to be labelled.",
+    TN_DOC_MUST("texts", &tn_form_pairs, "Texts, or pairs of texts."),
+    TN_DOC_NULL("scores", &tn_form_scores, "Kind of score; absent: auto."),
+    TN_DOC_NULL("top_k", &tn_form_count, "Most labels per text; absent: by the kind of problem."),
+    TN_DOC_NULL("threshold", TN_DOC_FLOAT, "Labels below it are left out."),
+    TN_FORM_CHOICES);
+
+enum tn_status tn_classify_read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
+{
+    struct tn_form_items items;
+    struct tn_text_choices choices;
+    uint64_t top_k = 0;
+    double threshold = 0;
+    tn_classify_request *r = tn_arena_alloc(arena, sizeof(*r));
+    if (!r || !tn_form_read_items(tn_json_get(root, "texts"), arena, &items)) {
+        return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
+    }
+    enum tn_status st = tn_form_read_choices(root, arena, &choices, err);
+    if (st) return st;
+    *r = TN_INIT(tn_classify_request);
+    r->texts = items.texts;
+    r->pairs = items.pairs;
+    r->count = items.count;
+    r->role = choices.role;
+    r->scores = tn_form_read_scores(tn_json_get(root, "scores"));
+    if (tn_json_u64(tn_json_get(root, "top_k"), &top_k)) r->top_k = (unsigned)top_k;
+    r->threshold_set = tn_json_f64(tn_json_get(root, "threshold"), &threshold);
+    r->threshold = (float)threshold;
+    r->truncation = choices.truncation;
+    r->side = choices.side;
+    r->atomic = choices.atomic;
+    r->batch = choices.batch;
+    r->timeout_ms = choices.timeout_ms;
+    *out = (struct tn_task_request){r, r->timeout_ms, items.ids, items.count};
+    return TN_OK;
+}
+
+static const char *const evidence[] = {"encoder.architecture", "head.", NULL};
+
+const struct tn_task tn_task_classify_text = {
+    .name = "classify.text",
+    .contract = "tenon.classify.text/v1",
+    .recipe = &tn_recipe_classify_text,
+    .write = write_contract,
+    .assess = assess,
+    .write_route = write_route,
+    .options = tn_classify_options,
+    .evidence = evidence,
+    .request = &tn_classify_request_type,
+    .read = tn_classify_read,
+};

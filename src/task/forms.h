@@ -1,0 +1,40 @@
+/*
+ * Requests in JSON. Each task has a closed table of its request (base/doctype.h) and a function that turns a document that
+ * passed it into the typed request; what several tasks share is here. Documents are untrusted; texts stay in them.
+ */
+#ifndef TN_TASK_FORMS_H
+#define TN_TASK_FORMS_H
+
+#include "base/doctype_rows.h"
+#include "task/text_choices.h"
+
+/* Items as tasks get them: parallel arrays in the arena, texts of the document. */
+struct tn_form_items {
+    tn_string *texts, *pairs; /* pairs NULL: no item has a second text */
+    struct tn_str *ids;       /* JSON texts, .s NULL where an item has none; NULL: no item has one */
+    size_t count;
+};
+
+/* "a text", {"text"}, {"id", "text"}; the second type also {"text", "pair"}. */
+extern const struct tn_doctype tn_form_texts, tn_form_pairs;
+
+/* The member, which passed one of the types above. False: no memory. */
+bool tn_form_read_items(struct tn_json list, struct tn_arena *arena, struct tn_form_items *out);
+/* The members of tn_text_choices; a role must not hold a NUL byte (TN_INVALID_REQUEST). */
+enum tn_status tn_form_read_choices(struct tn_json root, struct tn_arena *arena, struct tn_text_choices *out, struct tn_error *err);
+/* A string as NUL-terminated text; NULL with *out for absent. */
+enum tn_status tn_form_read_name(struct tn_json v, const char *option, struct tn_arena *arena, const char **out, struct tn_error *err);
+tn_score_choice tn_form_read_scores(struct tn_json v);
+
+extern const struct tn_doctype tn_form_truncation, tn_form_side, tn_form_scores, tn_form_count, tn_form_timeout;
+
+/* Rows of a request's table for what tn_form_read_choices reads. */
+#define TN_FORM_CHOICES                                                                                                \
+    TN_DOC_NULL("role", TN_DOC_TEXT, "Name of a prompt of the package; absent: its default; empty: none."),           \
+        TN_DOC_NULL("truncation", &tn_form_truncation, "What is cut when the texts are too long together."),           \
+        TN_DOC_NULL("side", &tn_form_side, "Which end is cut; absent: as the tokenizer says."),                        \
+        TN_DOC_MAY("atomic", TN_DOC_BOOLEAN, "false", "Whether one bad item fails the whole request."),                \
+        TN_DOC_NULL("batch", &tn_form_count, "Most items per step; absent: chosen by tokens."),                        \
+        TN_DOC_NULL("timeout_ms", &tn_form_timeout, "Deadline from the start, in milliseconds.")
+
+#endif

@@ -1,0 +1,26 @@
+/* What tasks over texts need of a description, and the evidence that they quote when a package was made for another one. */
+#ifndef TN_TASK_NEEDS_H
+#define TN_TASK_NEEDS_H
+
+#include "task/task.h"
+
+/* A tokenizer, and a statement of the longest input: a blocker for each that is not there. */
+void tn_need_tokenizer(const struct tn_description *d, struct tn_findings *findings);
+void tn_need_length(const struct tn_description *d, struct tn_findings *findings);
+
+/*
+ * Everything in the package that says what its weights were trained to answer, on one line: the class, a head's labels,
+ * the module list, the convention's own word, tensors of heads. Always NUL-terminated, cut at cap.
+ */
+void tn_head_evidence(const struct tn_description *d, char *out, size_t cap);
+/* Where the class stands: the place of a finding about it. */
+void tn_at_class(struct tn_finding *f, const struct tn_description *d);
+
+/*
+ * Route of a task that reads a head: one of `kinds`, with a tokenizer and a length. Otherwise blockers, of which the one
+ * about the head is TN_TASK_HEAD_MISMATCH with all evidence. `what` names what the task asks for, "scores of pairs".
+ */
+void tn_need_head(const struct tn_description *d, const enum tn_head_kind *kinds, size_t count, const char *what,
+                  struct tn_findings *findings, struct tn_task_route *out);
+
+#endif

@@ -1,0 +1,236 @@
+/*
+ * Reranking: the contract, and whether a description can serve it. A cross-encoder reads query and document together and
+ * gives one number, or one for "not relevant" and one for "relevant".
+ *
+ * The rules are those of CrossEncoder in sentence-transformers 6.2: the activation that the package states, else a sigmoid
+ * on one output. Two outputs are scored as its LogitScore does: log-odds of relevant against not. More outputs rank
+ * nothing. A classifier of two labels that mean something else is refused: its scores would order documents plausibly.
+ */
+#include "base/json_write.h"
+#include "task/forms.h"
+#include "task/needs.h"
+#include "task/rerank.h"
+
+#include <math.h>
+
+/* ---- which number is the score --------------------------------------------------------------------------------------- */
+
+/* Names of labels, in lower case, by what they say of a document. Listed, never guessed from parts of words. */
+static const char *const relevant_names[] = {"relevant", "relevance", "yes", "true", "match", "related", "duplicate", "1", "label_1", NULL};
+static const char *const other_names[] = {"irrelevant", "not_relevant", "not relevant", "non-relevant", "no", "false", "no_match",
+                                          "unrelated", "not_duplicate", "0", "label_0", NULL};
+
+static bool is_named(struct tn_str label, const char *const *names)
+{
+    char lower[32];
+    if (label.n >= sizeof(lower)) return false;
+    for (size_t i = 0; i < label.n; i++) {
+        char c = label.s[i];
+        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    for (; *names; names++)
+        if (tn_str_is((struct tn_str){lower, label.n}, *names)) return true;
+    return false;
+}
+
+static enum tn_act activation_of(const struct tn_head *head)
+{
+    if (head->activation.n == 0) return TN_ACT_SIGMOID;
+    for (int act = 0; act < TN_ACTS; act++)
+        if (tn_str_is(head->activation, tn_act_name((enum tn_act)act))) return (enum tn_act)act;
+    return TN_ACT_IDENTITY;
+}
+
+struct tn_rerank_rule tn_rerank_rule_of(const struct tn_head *head)
+{
+    struct tn_rerank_rule rule = {.act = activation_of(head)};
+    if (head->outputs == 1) rule.outputs = 1;
+    if (head->outputs != 2) return rule;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!is_named(head->labels[i], relevant_names) || !is_named(head->labels[1 - i], other_names)) continue;
+        rule.outputs = 2;
+        rule.relevant = i;
+    }
+    /* Names that say nothing of relevance are a matter of the training only where the package is known to score pairs. */
+    if (rule.outputs == 0 && head->cross_encoder) rule.outputs = 2, rule.relevant = 1;
+    rule.by_convention = rule.outputs == 2 && !head->labels_stated && !head->cross_encoder;
+    return rule;
+}
+
+tn_score_kind tn_rerank_kind(const struct tn_rerank_rule *rule, tn_score_choice choice)
+{
+    if (choice == TN_SCORES_LOGIT) return TN_SCORE_LOGIT;
+    if (choice == TN_SCORES_PROBABILITY || rule->outputs == 2 || rule->act == TN_ACT_SIGMOID) return TN_SCORE_PROBABILITY;
+    return rule->act == TN_ACT_IDENTITY ? TN_SCORE_LOGIT : TN_SCORE_OTHER;
+}
+
+float tn_rerank_score(const struct tn_rerank_rule *rule, tn_score_choice choice, const float *logits)
+{
+    struct tn_scoring s = {.function = TN_SCORE_AS_IS, .act = rule->act};
+    float score;
+    tn_score_kind kind = tn_rerank_kind(rule, choice);
+    if (rule->outputs == 2 && kind == TN_SCORE_LOGIT) return logits[rule->relevant] - logits[1 - rule->relevant];
+    if (rule->outputs == 2) {
+        float both[2];
+        s.function = TN_SCORE_SOFTMAX;
+        tn_score_apply(&s, logits, both, 2);
+        return both[rule->relevant];
+    }
+    if (kind == TN_SCORE_PROBABILITY) s.function = TN_SCORE_SIGMOID;
+    if (kind == TN_SCORE_OTHER) s.function = TN_SCORE_ACTIVATION;
+    tn_score_apply(&s, logits, &score, 1);
+    return score;
+}
+
+/* ---- assessment -------------------------------------------------------------------------------------------------------- */
+
+static void refuse_outputs(const struct tn_description *d, struct tn_findings *findings)
+{
+    char evidence[256];
+    const struct tn_head *h = d->head;
+    tn_head_evidence(d, evidence, sizeof(evidence));
+    struct tn_finding *f =
+        tn_findings_add(findings, TN_BLOCKER, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
+                        h->outputs > 2 ? "the head gives several numbers, none of which is a document's relevance"
+                                       : "neither of the head's two labels says that a document is relevant");
+    tn_at_class(f, d);
+    tn_found(f, "%s", evidence);
+    tn_expected(f, "one output; or two named irrelevant and relevant, no and yes, 0 and 1, LABEL_0 and LABEL_1; or a package that "
+                   "was saved as a CrossEncoder");
+    tn_remedy(f, "use the task classify.text, which gives all labels of a pair, or a package trained for ranking");
+}
+
+static void warn_convention(const struct tn_description *d, struct tn_findings *findings)
+{
+    struct tn_finding *f = tn_findings_add(findings, TN_WARNING, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
+                                           "nothing in the package says that its head ranks: the second of two unnamed outputs is taken for relevance");
+    tn_at_class(f, d);
+    tn_found(f, "2 labels without names of their own");
+    tn_expected(f, "id2label with names, or a package that was saved as a CrossEncoder");
+}
+
+static void assess(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out)
+{
+    static const enum tn_head_kind kinds[] = {TN_HEAD_SEQUENCE_CLASSIFICATION};
+    tn_need_head(d, kinds, 1, "scores of pairs", findings, out);
+    if (!out->head || !out->head->labels) return;
+    struct tn_rerank_rule rule = tn_rerank_rule_of(out->head);
+    if (rule.outputs == 0) refuse_outputs(d, findings);
+    if (rule.by_convention) warn_convention(d, findings);
+}
+
+/* ---- options ------------------------------------------------------------------------------------------------------------ */
+
+enum tn_status tn_rerank_options(const struct tn_description *d, const struct tn_task_route *route, uint64_t width,
+                                 struct tn_arena *arena, struct tn_option *out, uint32_t *count, struct tn_error *err)
+{
+    struct tn_option_maker m = {.d = d, .arena = arena, .out = out};
+    struct tn_rerank_rule rule = tn_rerank_rule_of(route->head);
+    struct tn_option *o = tn_option_begin(&m, "scores", TN_STR("\"probability\""));
+    (void)width;
+    if (route->head->activation.n && rule.outputs == 1)
+        tn_option_of_package(&m, o, tn_json_text_of_str(arena, tn_str_of(tn_score_kind_name(tn_rerank_kind(&rule, TN_SCORES_AUTO)))),
+                             "head.activation");
+    o = tn_option_begin(&m, "function", rule.outputs == 2 ? TN_STR("\"softmax\"") : TN_STR("\"sigmoid\""));
+    if (route->head->activation.n && rule.outputs == 1)
+        tn_option_of_package(&m, o, tn_json_text_of_str(arena, tn_str_of(tn_act_name(rule.act))), "head.activation");
+    tn_option_begin(&m, "top_k", TN_STR("null"));
+    tn_text_choices_defaults(&m, route);
+    *count = m.count;
+    return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
+}
+
+/* ---- documents ---------------------------------------------------------------------------------------------------------- */
+
+static void write_route(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route)
+{
+    struct tn_rerank_rule rule = tn_rerank_rule_of(route->head);
+    tn_text_route_write(w, d, route);
+    tn_jw_key(w, "relevant_label");
+    if (rule.outputs == 2) {
+        tn_jw_str(w, route->head->labels[rule.relevant]);
+    } else {
+        tn_jw_null(w);
+    }
+    tn_jw_member_cstr(w, "function", rule.outputs == 2 ? "softmax" : tn_act_name(rule.act));
+}
+
+static void write_contract(struct tn_json_writer *w)
+{
+    tn_jw_member_cstr(w, "what", "documents in the order of their relevance to a query");
+    tn_jw_key(w, "request");
+    tn_jw_begin_array(w);
+    tn_contract_field(w, "query", "UTF-8 text", "first text of every pair");
+    tn_contract_field(w, "documents", "UTF-8 text or {id, text} [0..items]", "second text of the pairs");
+    tn_contract_field(w, "scores", "auto | logit | probability", "auto: as the package says, else a probability");
+    tn_contract_field(w, "top_k", "count", "the best so many; absent: all");
+    tn_text_choices_fields(w);
+    tn_jw_end_array(w);
+    tn_jw_key(w, "result");
+    tn_jw_begin_array(w);
+    tn_contract_field(w, "score", "f32 per document", "documents come best first, equal scores by index, failed ones last");
+    tn_contract_field(w, "score_kind", "logit | probability | other", "logit: the head's number, or of two the log-odds; other: an "
+                      "activation that the package states");
+    tn_contract_field(w, "logits", "f32 [1 or 2] per document", "what the head gave");
+    tn_contract_field(w, "tokens", "count", "tokens of the pair that were used, special tokens included");
+    tn_contract_field(w, "truncated", "bool per document", "whether tokens of the pair were cut");
+    tn_jw_end_array(w);
+    tn_jw_key(w, "invariants");
+    tn_jw_begin_object(w);
+    tn_jw_member_bool(w, "batch_invariant", true);
+    tn_jw_member_cstr(w, "items", "one score or one error per document; with top_k the best and all errors");
+    tn_jw_end_object(w);
+}
+
+/* ---- the request as a document -------------------------------------------------------------------------------------------- */
+
+TN_DOC_OBJECT_TYPE(tn_rerank_request_type, "RerankRequest", "Documents to be ordered by their relevance to a query.",
+    TN_DOC_MUST("query", TN_DOC_TEXT, "The query."),
+    TN_DOC_MUST("documents", &tn_form_texts, "The documents."),
+    TN_DOC_NULL("scores", &tn_form_scores, "Kind of score; absent: auto."),
+    TN_DOC_NULL("top_k", &tn_form_count, "The best so many; absent: all."),
+    TN_FORM_CHOICES);
+
+static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
+{
+    struct tn_form_items items;
+    struct tn_text_choices choices;
+    struct tn_str query = TN_STR("");
+    uint64_t top_k = 0;
+    tn_rerank_request *r = tn_arena_alloc(arena, sizeof(*r));
+    if (!r || !tn_form_read_items(tn_json_get(root, "documents"), arena, &items)) {
+        return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
+    }
+    enum tn_status st = tn_form_read_choices(root, arena, &choices, err);
+    if (st) return st;
+    (void)tn_json_str(tn_json_get(root, "query"), &query);
+    *r = TN_INIT(tn_rerank_request);
+    r->query = (tn_string){query.s ? query.s : "", query.n};
+    r->documents = items.texts;
+    r->count = items.count;
+    r->role = choices.role;
+    r->scores = tn_form_read_scores(tn_json_get(root, "scores"));
+    if (tn_json_u64(tn_json_get(root, "top_k"), &top_k)) r->top_k = (unsigned)top_k;
+    r->truncation = choices.truncation;
+    r->side = choices.side;
+    r->atomic = choices.atomic;
+    r->batch = choices.batch;
+    r->timeout_ms = choices.timeout_ms;
+    *out = (struct tn_task_request){r, r->timeout_ms, items.ids, items.count};
+    return TN_OK;
+}
+
+static const char *const evidence[] = {"encoder.architecture", "head.", NULL};
+
+const struct tn_task tn_task_rerank = {
+    .name = "rerank",
+    .contract = "tenon.rerank/v1",
+    .recipe = &tn_recipe_rerank,
+    .write = write_contract,
+    .assess = assess,
+    .write_route = write_route,
+    .options = tn_rerank_options,
+    .evidence = evidence,
+    .request = &tn_rerank_request_type,
+    .read = read,
+};

@@ -1,0 +1,313 @@
+/*
+ * The recipe of reranking: pairs of the query and each document to scores, and scores to an order. Nothing is delivered
+ * before all documents are scored, because the first result is the best of all.
+ */
+#include "base/checked.h"
+#include "base/json_write.h"
+#include "base/utf8.h"
+#include "task/rerank.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Room for the statements of a request: texts of a few words each. */
+enum { STATEMENT_BYTES = 16 << 10 };
+
+struct tn_recipe_model {
+    struct tn_text_model text;
+    const struct tn_description *d;
+    struct tn_rerank_rule rule;
+    size_t width;
+    struct tn_arena arena; /* texts of the options */
+    struct tn_option options[TN_TASK_OPTIONS];
+    uint32_t option_count;
+};
+
+struct tn_recipe_run {
+    struct tn_text_items texts;
+    struct tn_alloc *alloc;
+    struct tn_rerank_rule rule;
+    tn_score_choice choice;
+    size_t width, top_k;
+    float *logits;   /* [count, width] */
+    float *scores;   /* [count] */
+    uint32_t *order; /* [count] once all are known: documents as they are delivered */
+    struct tn_arena arena;
+    struct tn_option options[TN_TASK_OPTIONS];
+    uint32_t option_count;
+};
+
+/* ---- per session ------------------------------------------------------------------------------------------------------- */
+
+static void discard(struct tn_recipe_model *m)
+{
+    if (!m) return;
+    tn_arena_release(&m->arena);
+    tn_free(m->text.alloc, m);
+}
+
+static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err)
+{
+    struct tn_recipe_model *m = tn_calloc(env->ctx->alloc, 1, sizeof(*m));
+    *out = NULL;
+    if (!m) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
+    m->text = tn_text_model_of(env);
+    m->d = env->d;
+    m->rule = tn_rerank_rule_of(env->route->head);
+    m->width = (size_t)env->output_width;
+    tn_arena_init(&m->arena, env->ctx->alloc);
+    enum tn_status st = tn_rerank_options(env->d, env->route, env->output_width, &m->arena, m->options, &m->option_count, err);
+    if (st) {
+        discard(m);
+        return st;
+    }
+    *out = m;
+    return TN_OK;
+}
+
+static enum tn_status probe(const struct tn_recipe_model *m, struct tn_batch *batch, struct tn_recipe_scratch *scratch,
+                            struct tn_error *err)
+{
+    return tn_text_probe(&m->text, true, batch, scratch, err);
+}
+
+/* ---- the request ------------------------------------------------------------------------------------------------------- */
+
+static struct tn_text_choices choices_of(const tn_rerank_request *r)
+{
+    return (struct tn_text_choices){r->role, r->truncation, r->side, r->atomic, r->batch, r->timeout_ms};
+}
+
+static struct tn_text_source source_of(const tn_rerank_request *r, const struct tn_prompt *prompt)
+{
+    return (struct tn_text_source){.texts = r->documents, .count = r->count, .lead = {r->query.data ? r->query.data : "", r->query.length},
+                                   .prompt = prompt ? prompt->text : TN_STR(""), .noun = "document", .option = "documents"};
+}
+
+/* What is wrong with the query is wrong with the request: no document could be scored. */
+static enum tn_status check_query(const struct tn_recipe_model *m, tn_string query, struct tn_error *err)
+{
+    struct tn_finding *f;
+    if (!query.data && query.length > 0) {
+        f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "the query has a length but no data");
+        tn_at_option(f, "query");
+        return TN_INVALID_REQUEST;
+    }
+    if (query.length > m->text.ctx->limits.text_bytes) return TN_OK; /* refused as a limit when it is measured */
+    size_t valid = query.length ? tn_utf8_valid_prefix(query.data, query.length) : 0;
+    if (valid == query.length) return TN_OK;
+    f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "the query is not valid UTF-8 at byte %zu", valid);
+    tn_at_option(f, "query");
+    tn_found(f, "an invalid byte at offset %zu", valid);
+    tn_expected(f, "UTF-8");
+    return TN_INVALID_REQUEST;
+}
+
+static enum tn_status check(const struct tn_recipe_model *m, const tn_rerank_request *r, const struct tn_prompt **prompt,
+                            struct tn_error *err)
+{
+    struct tn_text_choices choices = choices_of(r);
+    if ((unsigned)r->scores > TN_SCORES_PROBABILITY) {
+        return tn_request_refuse(err, "scores", "scores has no such value", "auto, logit or probability", (unsigned long long)r->scores);
+    }
+    enum tn_status st = check_query(m, r->query, err);
+    return st ? st : tn_text_choices_check(m->d, &choices, prompt, err);
+}
+
+static enum tn_status measure(const struct tn_recipe_model *m, const void *request, uint64_t *bytes, struct tn_error *err)
+{
+    const tn_rerank_request *r = request;
+    const struct tn_prompt *prompt;
+    uint64_t all, per_item = (uint64_t)m->width * sizeof(float) + sizeof(float) + sizeof(uint32_t);
+    enum tn_status st = check(m, r, &prompt, err);
+    if (st) return st;
+    struct tn_text_source source = source_of(r, prompt);
+    st = tn_text_items_measure(&m->text, &source, bytes, err);
+    if (st) return st;
+    if (!tn_mul64(per_item, r->count, &all) || !tn_add64(*bytes, all, bytes) ||
+        !tn_add64(*bytes, sizeof(struct tn_recipe_run) + STATEMENT_BYTES, bytes)) {
+        return tn_request_refuse_limit(err, "documents", "items", r->count, m->text.ctx->limits.items);
+    }
+    return TN_OK;
+}
+
+static void release(struct tn_recipe_run *run)
+{
+    if (!run) return;
+    tn_text_items_release(&run->texts);
+    tn_arena_release(&run->arena);
+    tn_free(run->alloc, run->logits);
+    tn_free(run->alloc, run->scores);
+    tn_free(run->alloc, run->order);
+    tn_free(run->alloc, run);
+}
+
+static bool allocate(struct tn_recipe_run *run, size_t count)
+{
+    size_t floats;
+    if (!tn_mul(count, run->width, &floats)) return false;
+    run->logits = tn_calloc(run->alloc, floats, sizeof(*run->logits));
+    run->scores = tn_calloc(run->alloc, count, sizeof(*run->scores));
+    run->order = tn_calloc(run->alloc, count, sizeof(*run->order));
+    return run->logits && run->scores && run->order;
+}
+
+static const char *function_of(const struct tn_recipe_run *run)
+{
+    tn_score_kind kind = tn_rerank_kind(&run->rule, run->choice);
+    if (kind == TN_SCORE_LOGIT) return run->rule.outputs == 2 ? "log_odds" : "none";
+    if (kind == TN_SCORE_PROBABILITY) return run->rule.outputs == 2 ? "softmax" : "sigmoid";
+    return tn_act_name(run->rule.act);
+}
+
+/* Everything that this request says, over what the package and the contract say. */
+static bool state_options(struct tn_recipe_run *run, const struct tn_recipe_model *m, const tn_rerank_request *r)
+{
+    bool no_memory = false;
+    struct tn_text_choices choices = choices_of(r);
+    memcpy(run->options, m->options, sizeof(run->options));
+    run->option_count = m->option_count;
+    if (r->scores) {
+        struct tn_str kind = tn_json_text_of_str(&run->arena, tn_str_of(tn_score_kind_name(tn_rerank_kind(&run->rule, r->scores))));
+        tn_option_of_request(run->options, run->option_count, "scores", kind, &no_memory);
+        tn_option_of_request(run->options, run->option_count, "function",
+                             tn_json_text_of_str(&run->arena, tn_str_of(function_of(run))), &no_memory);
+    }
+    if (r->top_k) tn_option_of_request(run->options, run->option_count, "top_k", tn_json_text_of_u64(&run->arena, r->top_k), &no_memory);
+    tn_text_choices_state(&choices, &run->arena, run->options, run->option_count, &no_memory);
+    return !no_memory;
+}
+
+static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
+                            struct tn_recipe_run **out, struct tn_error *err)
+{
+    const tn_rerank_request *r = request;
+    const struct tn_prompt *prompt;
+    *out = NULL;
+    enum tn_status st = check(m, r, &prompt, err);
+    if (st) return st;
+    struct tn_recipe_run *run = tn_calloc(alloc, 1, sizeof(*run));
+    if (!run) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
+    struct tn_text_source source = source_of(r, prompt);
+    struct tn_text_choices choices = choices_of(r);
+    run->alloc = alloc;
+    run->rule = m->rule;
+    run->choice = r->scores;
+    run->width = m->width;
+    run->top_k = r->top_k;
+    tn_arena_init(&run->arena, alloc);
+    st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
+    if (!st && (!allocate(run, r->count) || !state_options(run, m, r)))
+        st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
+    if (st) {
+        release(run);
+        return st;
+    }
+    tn_text_choices_apply(&choices, &run->texts);
+    run->texts.whole = true;
+    *out = run;
+    return TN_OK;
+}
+
+static void finish(struct tn_recipe_run *run)
+{
+    tn_text_items_finish(&run->texts);
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------------ */
+
+static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, uint32_t rows, size_t width, struct tn_step *step)
+{
+    (void)rows;
+    (void)step;
+    memcpy(run->logits + i * width, result, width * sizeof(*result));
+    run->scores[i] = tn_rerank_score(&run->rule, run->choice, result);
+    return isfinite(run->scores[i]) ? TN_OK : TN_NUMERICAL_FAILURE;
+}
+
+static const struct tn_text_hooks hooks = {.take = take};
+
+/* Failed documents behind all others: they have no score. */
+static size_t put_in_order(struct tn_recipe_run *run)
+{
+    size_t count = run->texts.count, failed = (size_t)run->texts.counts.failed, good = count - failed;
+    for (size_t i = 0; i < count; i++)
+        if (run->texts.items[i].code) run->scores[i] = -INFINITY;
+    size_t best = tn_scores_best(run->scores, count, 0, run->order);
+    size_t delivered = run->top_k && run->top_k < good ? run->top_k : good;
+    if (best != count || delivered == good) return count;
+    memmove(run->order + delivered, run->order + good, failed * sizeof(*run->order));
+    return delivered + failed;
+}
+
+static enum tn_status advance(struct tn_recipe_run *run, struct tn_step *step, struct tn_error *err)
+{
+    enum tn_status st = tn_text_items_advance(&run->texts, run, &hooks, step, err);
+    if (!st && step->done) step->ready = put_in_order(run);
+    return st;
+}
+
+static void event(const struct tn_recipe_run *run, size_t k, tn_event *out, struct tn_error *err)
+{
+    size_t i = run->order[k];
+    if (!tn_text_items_event(&run->texts, run, &hooks, i, out, err)) return;
+    out->score_kind = tn_rerank_kind(&run->rule, run->choice);
+    out->score = run->scores[i];
+    out->logits = run->logits + i * run->width;
+    out->logit_count = run->width;
+}
+
+static struct tn_run_counts counts(const struct tn_recipe_run *run)
+{
+    return run->texts.counts;
+}
+
+/* ---- documents ----------------------------------------------------------------------------------------------------------- */
+
+static void write_result(const struct tn_recipe_run *run, struct tn_json_writer *w)
+{
+    tn_jw_member_cstr(w, "score_kind", tn_score_kind_name(tn_rerank_kind(&run->rule, run->choice)));
+}
+
+static void write_item(const struct tn_recipe_run *run, size_t k, struct tn_json_writer *w)
+{
+    size_t i = run->order[k];
+    tn_jw_key(w, "score");
+    tn_jw_f32(w, run->scores[i]);
+    write_result(run, w);
+    tn_jw_key(w, "logits");
+    tn_jw_begin_array(w);
+    for (size_t n = 0; n < run->width; n++) tn_jw_f32(w, run->logits[i * run->width + n]);
+    tn_jw_end_array(w);
+    tn_text_item_write(w, &run->texts.items[i]);
+}
+
+static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
+{
+    tn_jw_key(w, "options");
+    tn_jw_begin_object(w);
+    for (uint32_t i = 0; i < run->option_count; i++) tn_option_write(w, &run->options[i]);
+    tn_jw_end_object(w);
+    tn_jw_key(w, "result");
+    tn_jw_begin_object(w);
+    write_result(run, w);
+    tn_jw_end_object(w);
+}
+
+const struct tn_recipe tn_recipe_rerank = {
+    .name = "rerank",
+    .version = "1",
+    .prepare = prepare,
+    .discard = discard,
+    .probe = probe,
+    .measure = measure,
+    .start = start,
+    .advance = advance,
+    .finish = finish,
+    .release = release,
+    .event = event,
+    .counts = counts,
+    .write_result = write_result,
+    .write_item = write_item,
+    .account = account,
+};

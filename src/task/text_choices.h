@@ -1,0 +1,44 @@
+/*
+ * What requests over texts may choose beside their texts: the prompt, what is cut and from where, how items go together.
+ * One set of rules and words for all tasks that have these members.
+ */
+#ifndef TN_TASK_TEXT_CHOICES_H
+#define TN_TASK_TEXT_CHOICES_H
+
+#include "task/options.h"
+#include "task/text_items.h"
+
+struct tn_text_choices {
+    const char *role;
+    tn_truncation truncation;
+    tn_side side;
+    bool atomic;
+    unsigned batch;
+    uint32_t timeout_ms;
+};
+
+/* Refuses values that do not exist and unknown roles; *prompt is what goes in front, NULL: nothing. */
+enum tn_status tn_text_choices_check(const struct tn_description *d, const struct tn_text_choices *c,
+                                     const struct tn_prompt **prompt, struct tn_error *err);
+/* Into items that were started. */
+void tn_text_choices_apply(const struct tn_text_choices *c, struct tn_text_items *t);
+
+/* The options role, truncation, side, max_tokens, atomic, batch and timeout_ms, where a request says nothing. */
+void tn_text_choices_defaults(struct tn_option_maker *m, const struct tn_task_route *route);
+/* ... and what this request says; texts go into the arena. */
+void tn_text_choices_state(const struct tn_text_choices *c, struct tn_arena *arena, struct tn_option *options, uint32_t count,
+                           bool *no_memory);
+
+/* "longest_first" ... and "right", "left"; NULL for TN_TRUNCATE_AUTO, TN_SIDE_AUTO and what does not exist. */
+const char *tn_truncation_name(tn_truncation truncation);
+const char *tn_side_name(tn_side side);
+
+/* Members of a plan's recipe object: prompts, default_prompt, max_tokens, truncation_side. */
+void tn_text_route_write(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route);
+
+/* One member of a contract's "request" or "result". */
+void tn_contract_field(struct tn_json_writer *w, const char *name, const char *type, const char *meaning);
+/* Those of a request that this file reads. */
+void tn_text_choices_fields(struct tn_json_writer *w);
+
+#endif
