@@ -5,6 +5,7 @@
  */
 #include "family/encoder_block.h"
 #include "family/families.h"
+#include "family/head_block.h"
 #include "family/schemas.h"
 
 #define E "embedding_size"
@@ -96,6 +97,26 @@ static uint32_t build(struct tn_graph *g, const struct tn_component *c, const st
     return tn_encoder_blocks(g, b, &shape, widen(g, c, b, tn_graph_embed(g, "embeddings", &embed)));
 }
 
+/* ---- heads --------------------------------------------------------------------------------------------------------- */
+
+static const struct tn_tensor_rule text_head[] = {TN_HEAD_DENSE("classifier.dense", H, TN_TENSOR_BARE),
+                                                  TN_HEAD_CLASSIFIER("classifier.out_proj", H)};
+static const struct tn_tensor_rule token_head[] = {TN_HEAD_CLASSIFIER("classifier", H)};
+
+/* GELU where BERT has tanh, whatever hidden_act says: a constant of the published code. */
+static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    (void)c;
+    return tn_head_of_text(g, b, x, TN_ACT_GELU);
+}
+
+static const struct tn_family_head heads[] = {
+    {.kind = TN_HEAD_SEQUENCE_CLASSIFICATION, .tensors = text_head, .tensor_count = sizeof(text_head) / sizeof(text_head[0]),
+     .build = build_text_head},
+    {.kind = TN_HEAD_TOKEN_CLASSIFICATION, .tensors = token_head, .tensor_count = sizeof(token_head) / sizeof(token_head[0]),
+     .build = tn_head_of_tokens},
+};
+
 const struct tn_family tn_family_electra = {
     .name = "electra",
     .version = "1",
@@ -108,4 +129,6 @@ const struct tn_family tn_family_electra = {
     .unused_count = sizeof(unused) / sizeof(unused[0]),
     .conditions = conditions,
     .build = build,
+    .heads = heads,
+    .head_count = sizeof(heads) / sizeof(heads[0]),
 };

@@ -35,3 +35,24 @@ uint32_t tn_head_of_tokens(struct tn_graph *g, const struct tn_component *c, con
     (void)c;
     return tn_head_layer(g, b, "head.classifier", "head logits", x, TN_ACT_IDENTITY);
 }
+
+/* ---- dense and out_proj ---------------------------------------------------------------------------------------------- */
+
+#define H "hidden_size"
+
+static const struct tn_tensor_rule out_proj_tensors[] = {TN_HEAD_DENSE("classifier.dense", H, TN_TENSOR_BARE),
+                                                         TN_HEAD_CLASSIFIER("classifier.out_proj", H)};
+static const struct tn_tensor_rule token_tensors[] = {TN_HEAD_CLASSIFIER("classifier", H)};
+
+static uint32_t build_out_proj(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    (void)c;
+    return tn_head_of_text(g, b, x, TN_ACT_TANH);
+}
+
+const struct tn_family_head tn_out_proj_heads[TN_OUT_PROJ_HEADS] = {
+    {.kind = TN_HEAD_SEQUENCE_CLASSIFICATION, .tensors = out_proj_tensors,
+     .tensor_count = sizeof(out_proj_tensors) / sizeof(out_proj_tensors[0]), .build = build_out_proj},
+    {.kind = TN_HEAD_TOKEN_CLASSIFICATION, .tensors = token_tensors,
+     .tensor_count = sizeof(token_tensors) / sizeof(token_tensors[0]), .build = tn_head_of_tokens},
+};

@@ -20,6 +20,13 @@ uint32_t tn_head_of_text(struct tn_graph *g, const struct tn_binding *b, uint32_
 /* classifier(x): one row of logits for each token. A builder as it stands. */
 uint32_t tn_head_of_tokens(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x);
 
+/*
+ * RoBERTa's heads, which MPNet has too: out_proj(tanh(dense(first token))) under "classifier" for texts, and a classifier
+ * of tokens.
+ */
+enum { TN_OUT_PROJ_HEADS = 2 };
+extern const struct tn_family_head tn_out_proj_heads[TN_OUT_PROJ_HEADS];
+
 /* The rows of head.classifier under a name, which are the same in most families. */
 #define TN_HEAD_CLASSIFIER(name, hidden)                                                                              \
     {"head.classifier.weight", name ".weight", NULL, {TN_DIM_OUTPUTS, hidden}, TN_TENSOR_BARE},                       \

@@ -38,8 +38,8 @@ static const struct tn_tensor_rule tensors[] = {
 
 static const struct tn_unused_rule unused[] = {
     {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ..."},
-    {"pooler.dense.weight", "the pooler reads the encoder's output; only a head for whole texts reads the pooler"},
-    {"pooler.dense.bias", "the pooler reads the encoder's output; only a head for whole texts reads the pooler"},
+    {"pooler.dense.weight", "the pooler reads the encoder's output; no head of this family reads the pooler"},
+    {"pooler.dense.bias", "the pooler reads the encoder's output; no head of this family reads the pooler"},
     {"lm_head.*", "masked-language head on top of the encoder"},
 };
 
@@ -71,25 +71,6 @@ static uint32_t build(struct tn_graph *g, const struct tn_component *c, const st
     return tn_encoder_blocks(g, b, &shape, tn_graph_embed(g, "embeddings", &embed));
 }
 
-/* ---- heads --------------------------------------------------------------------------------------------------------- */
-
-static const struct tn_tensor_rule text_head[] = {TN_HEAD_DENSE("classifier.dense", H, TN_TENSOR_BARE),
-                                                  TN_HEAD_CLASSIFIER("classifier.out_proj", H)};
-static const struct tn_tensor_rule token_head[] = {TN_HEAD_CLASSIFIER("classifier", H)};
-
-static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
-{
-    (void)c;
-    return tn_head_of_text(g, b, x, TN_ACT_TANH);
-}
-
-static const struct tn_family_head heads[] = {
-    {.kind = TN_HEAD_SEQUENCE_CLASSIFICATION, .tensors = text_head, .tensor_count = sizeof(text_head) / sizeof(text_head[0]),
-     .build = build_text_head},
-    {.kind = TN_HEAD_TOKEN_CLASSIFICATION, .tensors = token_head, .tensor_count = sizeof(token_head) / sizeof(token_head[0]),
-     .build = tn_head_of_tokens},
-};
-
 const struct tn_family tn_family_mpnet = {
     .name = "mpnet",
     .version = "1",
@@ -102,6 +83,6 @@ const struct tn_family tn_family_mpnet = {
     .unused = unused,
     .unused_count = sizeof(unused) / sizeof(unused[0]),
     .build = build,
-    .heads = heads,
-    .head_count = sizeof(heads) / sizeof(heads[0]),
+    .heads = tn_out_proj_heads,
+    .head_count = TN_OUT_PROJ_HEADS,
 };

@@ -6,6 +6,7 @@
 
 #include "family/encoder_block.h"
 #include "family/families.h"
+#include "family/head_block.h"
 #include "family/schemas.h"
 
 #define H "hidden_size"
@@ -39,8 +40,8 @@ const struct tn_tensor_rule tn_roberta_tensors[TN_ROBERTA_TENSORS] = {
 const struct tn_unused_rule tn_roberta_unused[TN_ROBERTA_UNUSED] = {
     {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ..."},
     {"embeddings.token_type_ids", "a buffer of zeros"},
-    {"pooler.dense.weight", "the pooler reads the encoder's output; an embedding does not read the pooler"},
-    {"pooler.dense.bias", "the pooler reads the encoder's output; an embedding does not read the pooler"},
+    {"pooler.dense.weight", "the pooler reads the encoder's output; no head of this family reads the pooler"},
+    {"pooler.dense.bias", "the pooler reads the encoder's output; no head of this family reads the pooler"},
     {"lm_head.*", "masked-language head on top of the encoder"},
 };
 
@@ -82,4 +83,6 @@ const struct tn_family tn_family_roberta = {
     .unused = tn_roberta_unused,
     .unused_count = TN_ROBERTA_UNUSED,
     .build = tn_roberta_build,
+    .heads = tn_out_proj_heads,
+    .head_count = TN_OUT_PROJ_HEADS,
 };

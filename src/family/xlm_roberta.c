@@ -3,6 +3,7 @@
  * languages with a vocabulary of its own. What differs is the configuration class and the tokenizer.
  */
 #include "family/families.h"
+#include "family/head_block.h"
 #include "family/roberta.h"
 #include "family/schemas.h"
 
@@ -17,4 +18,6 @@ const struct tn_family tn_family_xlm_roberta = {
     .unused = tn_roberta_unused,
     .unused_count = TN_ROBERTA_UNUSED,
     .build = tn_roberta_build,
+    .heads = tn_out_proj_heads,
+    .head_count = TN_OUT_PROJ_HEADS,
 };
