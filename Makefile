@@ -119,7 +119,7 @@ $(OUT)/tenon.pc: FORCE
 	@mkdir -p $(@D)
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' tools/tenon.pc.in > $@
 
-tests: $(OUT)/tests/run $(OUT)/tests/jsonok $(OUT)/tests/doccheck
+tests: $(OUT)/tests/run $(OUT)/tests/jsonok $(OUT)/tests/doccheck $(OUT)/tests/encode
 
 $(OUT)/tests/run: $(TEST_OBJECTS) $(filter-out %/main.o,$(CLI_OBJECTS)) $(OUT)/libtenon.a
 	@mkdir -p $(@D)
@@ -127,6 +127,12 @@ $(OUT)/tests/run: $(TEST_OBJECTS) $(filter-out %/main.o,$(CLI_OBJECTS)) $(OUT)/l
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
 
 $(OUT)/tests/jsonok: $(OBJ)/tests/cli/jsonok.o $(OUT)/libtenon.a
+	@mkdir -p $(@D)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
+
+# Encodes many texts with one tokenizer file, for the parity check against the library.
+$(OUT)/tests/encode: $(OBJ)/tests/cli/encode.o $(OUT)/libtenon.a
 	@mkdir -p $(@D)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)

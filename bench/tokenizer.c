@@ -2,7 +2,7 @@
  * The tokenizer on one core, over a text file of one text a line: the same measure and the same JSON lines as
  * bench/peers/tokenizers_bench.py, so that the two can be run after one another on one file.
  *
- *     tokenizer --package DIR --corpus CORPUS.txt [--passes N]
+ *     tokenizer --package DIR --corpus CORPUS.txt [--passes N] [--way NAME]
  *
  * Ways: ids alone, ids and offsets, and both by the general path. Each pass goes through the whole file; the fastest
  * pass counts. Rates are bytes of the file per second of processor time, which neighbours on the machine do not take.
@@ -17,7 +17,7 @@
 #include <time.h>
 
 struct bench {
-    const char *package, *corpus;
+    const char *package, *corpus, *way; /* way: only this one */
     unsigned passes;
     struct tn_alloc alloc;
     struct tn_context ctx;
@@ -99,6 +99,7 @@ static void run(struct bench *b, const char *way, struct tn_text_options o)
 {
     struct tn_text_encoding e;
     double best = 1e9;
+    if (b->way && strcmp(b->way, way) != 0) return;
     tn_text_encoding_init(&e, &b->alloc);
     for (unsigned i = 0; i < b->passes; i++) {
         double start = seconds();
@@ -119,10 +120,11 @@ int main(int argc, char **argv)
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--package") == 0) b.package = argv[i + 1];
         if (strcmp(argv[i], "--corpus") == 0) b.corpus = argv[i + 1];
+        if (strcmp(argv[i], "--way") == 0) b.way = argv[i + 1];
         if (strcmp(argv[i], "--passes") == 0) b.passes = (unsigned)strtoul(argv[i + 1], NULL, 10);
     }
     if (!b.package || !b.corpus || b.passes == 0) {
-        fprintf(stderr, "usage: %s --package DIR --corpus FILE [--passes N]\n", argv[0]);
+        fprintf(stderr, "usage: %s --package DIR --corpus FILE [--passes N] [--way NAME]\n", argv[0]);
         return 2;
     }
     tn_alloc_init(&b.alloc);
