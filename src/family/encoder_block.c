@@ -13,6 +13,32 @@ static uint32_t vector(struct tn_graph *g, const struct tn_binding *b, const cha
     return tn_bound_weight(g, b, role, layer, TN_USE_VECTOR);
 }
 
+/* One of the layer's projections of the embeddings of distances; a fixed value. */
+static uint32_t positions(struct tn_graph *g, const struct tn_binding *b, const struct tn_encoder_relative *r,
+                          uint64_t layer, bool key)
+{
+    const char *weight = key ? "layer.%.attention.position_key.weight" : "layer.%.attention.position_query.weight";
+    const char *bias = key ? "layer.%.attention.position_key.bias" : "layer.%.attention.position_query.bias";
+    if (r->shared) {
+        weight = key ? "layer.%.attention.key.weight" : "layer.%.attention.query.weight";
+        bias = key ? "layer.%.attention.key.bias" : "layer.%.attention.query.bias";
+    }
+    struct tn_op_linear op = {
+        .weight = {part(g, b, weight, layer)}, .bias = {part(g, b, bias, layer)}, .parts = 1, .act = TN_ACT_IDENTITY};
+    const char *name = key ? "layer %llu position keys" : "layer %llu position queries";
+    return tn_graph_linear(g, tn_graph_name(g, name, layer), r->positions, TN_NO_VALUE, &op);
+}
+
+static struct tn_relative_terms relative_terms(struct tn_graph *g, const struct tn_binding *b,
+                                               const struct tn_encoder_relative *r, uint64_t layer)
+{
+    struct tn_relative_terms terms = {.of_queries = r->of_queries, .of_keys = r->of_keys, .span = r->span,
+                                      .buckets = r->buckets, .max_distance = r->max_distance};
+    if (r->of_queries) terms.position_key = positions(g, b, r, layer, true);
+    if (r->of_keys) terms.position_query = positions(g, b, r, layer, false);
+    return terms;
+}
+
 static uint32_t attention(struct tn_graph *g, const struct tn_binding *b, const struct tn_encoder_shape *s, uint64_t layer,
                           uint32_t x)
 {
@@ -28,11 +54,12 @@ static uint32_t attention(struct tn_graph *g, const struct tn_binding *b, const 
     struct tn_op_attention scores = {
         .heads = s->heads,
         .head_dim = head_dim,
-        .scale = 1.0 / sqrt((double)head_dim),
+        .scale = 1.0 / sqrt((double)head_dim * (double)(s->score_parts ? s->score_parts : 1)),
         .bias = s->relative_bias,
         .bias_buckets = s->bias_buckets,
         .bias_max_distance = s->bias_max_distance,
     };
+    if (s->relative) scores.relative = relative_terms(g, b, s->relative, layer);
     struct tn_op_linear output = {
         .weight = {part(g, b, "layer.%.attention.output.weight", layer)},
         .bias = {part(g, b, "layer.%.attention.output.bias", layer)},

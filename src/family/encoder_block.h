@@ -10,12 +10,22 @@
 
 #include "family/family.h"
 
+/* Disentangled attention (DeBERTa). The fixed value has 2 span rows of hidden_size. */
+struct tn_encoder_relative {
+    uint32_t positions; /* value: the embeddings of distances */
+    bool of_queries, of_keys;
+    bool shared; /* projected with the layer's own query and key matrices */
+    uint64_t span, buckets, max_distance;
+};
+
 struct tn_encoder_shape {
     uint64_t layers, heads, hidden_size;
     enum tn_act act;
     double eps;
     uint32_t relative_bias; /* TN_NO_WEIGHT: none */
     uint64_t bias_buckets, bias_max_distance;
+    const struct tn_encoder_relative *relative; /* NULL: none */
+    uint64_t score_parts; /* the scores' divisor is sqrt(head_dim * score_parts); 0 counts as 1 */
 };
 
 /* The roles that a family's tensor list must have for these blocks; dims are normalised configuration names. */

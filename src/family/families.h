@@ -14,7 +14,8 @@
     X(roberta)                                                                                     \
     X(xlm_roberta)                                                                                 \
     X(electra)                                                                                     \
-    X(modernbert)
+    X(modernbert)                                                                                  \
+    X(deberta_v2)
 
 #define X(name) extern const struct tn_family tn_family_##name;
 TN_FAMILY_LIST(X)

@@ -11,5 +11,6 @@ extern const struct tn_schema tn_schema_roberta;
 extern const struct tn_schema tn_schema_xlm_roberta;
 extern const struct tn_schema tn_schema_electra;
 extern const struct tn_schema tn_schema_modernbert;
+extern const struct tn_schema tn_schema_deberta_v2;
 
 #endif

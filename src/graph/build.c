@@ -85,6 +85,14 @@ uint32_t tn_graph_embed(struct tn_graph *g, const char *name, const struct tn_op
     return op->out;
 }
 
+uint32_t tn_graph_table(struct tn_graph *g, const char *name, uint32_t weight)
+{
+    struct tn_op *op = add_op(g, TN_OP_TABLE, name, TN_NO_VALUE, TN_NO_VALUE);
+    if (!op) return TN_NO_VALUE;
+    op->as.table.weight = weight;
+    return op->out;
+}
+
 uint32_t tn_graph_linear(struct tn_graph *g, const char *name, uint32_t x, uint32_t residual,
                          const struct tn_op_linear *linear)
 {

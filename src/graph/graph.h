@@ -1,6 +1,7 @@
 /*
  * The graph: tenon's typed intermediate program. Families and recipes emit it, providers read it. Values are float32 rows
- * [T, width] (one per token of the packed sequences) or [S, width] (one per sequence); T and S stay symbolic. The
+ * [T, width] (one per token of the packed sequences) or [S, width] (one per sequence); T and S stay symbolic. A fixed
+ * value has a number of rows that is known here: it follows from the weights alone, the same in every call. The
  * sequence borders (offsets), token ids and pooled spans are operands of the invocation, not values.
  *
  * A graph refers to weights by index; each weight is bound to a tensor of the package before the graph is built, so no
@@ -14,7 +15,7 @@
 #include "graph/rope.h"
 #include "package/package.h"
 
-enum tn_dim { TN_DIM_ROWS, TN_DIM_SEQUENCES };
+enum tn_dim { TN_DIM_ROWS, TN_DIM_SEQUENCES, TN_DIM_FIXED };
 
 enum { TN_NO_VALUE = UINT32_MAX, TN_NO_WEIGHT = UINT32_MAX, TN_LINEAR_PARTS = 3, TN_GRAPH_TABLES = 4 };
 enum { TN_NO_LAYER = -1 };
@@ -22,6 +23,7 @@ enum { TN_NO_LAYER = -1 };
 struct tn_graph_value {
     enum tn_dim dim;
     uint64_t width;
+    uint64_t rows; /* of a fixed value */
 };
 
 /* How a weight is kept in memory. One tensor used in two ways is two weights. */
@@ -45,6 +47,7 @@ enum tn_position_rule { TN_POSITION_ARANGE, TN_POSITION_FROM_PAD };
 
 #define TN_OP_LIST(X)                                                                              \
     X(EMBED, "embed")                                                                              \
+    X(TABLE, "table")                                                                              \
     X(LINEAR, "linear")                                                                            \
     X(ROTARY, "rotary")                                                                            \
     X(ATTENTION, "attention")                                                                      \
@@ -68,6 +71,10 @@ struct tn_op_embed { /* sum of tables, then layer norm */
     double eps;
 };
 
+struct tn_op_table { /* the rows of a stored matrix as a fixed value */
+    uint32_t weight;
+};
+
 struct tn_op_linear { /* act(x [W1; W2; W3]^T + b) + residual */
     uint32_t weight[TN_LINEAR_PARTS]; /* each [out, in] */
     uint32_t bias[TN_LINEAR_PARTS];   /* [out] or TN_NO_WEIGHT */
@@ -84,12 +91,24 @@ struct tn_op_gate { /* act(first half of the row) * second half */
     enum tn_act act;
 };
 
+/*
+ * The disentangled terms of DeBERTa: products of queries (of_queries) and of keys (of_keys) with fixed values of 2 span
+ * rows, one row for each distance i - j; with buckets, distances beyond buckets / 2 share rows on a logarithmic scale
+ * that ends at max_distance.
+ */
+struct tn_relative_terms {
+    bool of_queries, of_keys;
+    uint32_t position_key, position_query; /* values; read where the flag is set */
+    uint64_t span, buckets, max_distance;  /* buckets 0: a row for each distance */
+};
+
 struct tn_op_attention { /* bidirectional, over q | k | v side by side in one value */
     uint64_t heads, head_dim;
     double scale;
     uint32_t bias;            /* [buckets, heads] relative bias (T5's buckets), or TN_NO_WEIGHT */
     uint64_t bias_buckets, bias_max_distance;
     uint64_t window; /* rows at a distance below it see each other; 0: all do */
+    struct tn_relative_terms relative;
 };
 
 struct tn_op_layer_norm { /* of x + residual */
@@ -110,6 +129,7 @@ struct tn_op {
     uint32_t out;
     union {
         struct tn_op_embed embed;
+        struct tn_op_table table;
         struct tn_op_linear linear;
         struct tn_op_rotary rotary;
         struct tn_op_attention attention;
@@ -139,6 +159,7 @@ void tn_graph_init(struct tn_graph *g, struct tn_arena *arena);
 uint32_t tn_graph_weight(struct tn_graph *g, struct tn_str role, enum tn_weight_use use,
                          const struct tn_tensor_info *tensor);
 uint32_t tn_graph_embed(struct tn_graph *g, const char *name, const struct tn_op_embed *embed);
+uint32_t tn_graph_table(struct tn_graph *g, const char *name, uint32_t weight);
 uint32_t tn_graph_linear(struct tn_graph *g, const char *name, uint32_t x, uint32_t residual,
                          const struct tn_op_linear *linear);
 uint32_t tn_graph_rotary(struct tn_graph *g, const char *name, uint32_t x, const struct tn_op_rotary *rotary);
@@ -172,7 +193,7 @@ struct tn_memory_slot {
 struct tn_memory_plan {
     struct tn_memory_slot *slots;
     uint32_t slot_count;
-    uint32_t *slot_of; /* by value */
+    uint32_t *slot_of; /* by value; TN_NO_VALUE for fixed ones, which live elsewhere and for ever */
 };
 
 enum tn_status tn_memory_plan_make(const struct tn_graph *g, struct tn_arena *arena, struct tn_memory_plan *out,

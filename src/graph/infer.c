@@ -36,8 +36,22 @@ static const struct tn_tensor_info *weight(const struct inference *in, uint32_t 
 
 static enum tn_status set_output(const struct inference *in, enum tn_dim dim, uint64_t width)
 {
-    in->g->values[in->op->out] = (struct tn_graph_value){dim, width};
+    in->g->values[in->op->out] = (struct tn_graph_value){.dim = dim, .width = width};
     return width ? TN_OK : mismatch(in, "the width", 0, 1);
+}
+
+/* As many rows as x, whatever counts them. */
+static enum tn_status set_like(const struct inference *in, const struct tn_graph_value *x, uint64_t width)
+{
+    uint64_t rows = x->rows;
+    enum tn_status status = set_output(in, x->dim, width);
+    in->g->values[in->op->out].rows = rows;
+    return status;
+}
+
+static bool same_rows(const struct tn_graph_value *a, const struct tn_graph_value *b)
+{
+    return a->dim == b->dim && a->rows == b->rows;
 }
 
 /* A vector operand of the given length; absent ones (TN_NO_WEIGHT) are fine. */
@@ -68,6 +82,15 @@ static enum tn_status infer_embed(const struct inference *in)
     return status ? status : set_output(in, TN_DIM_ROWS, width);
 }
 
+static enum tn_status infer_table(const struct inference *in)
+{
+    const struct tn_tensor_info *t = weight(in, in->op->as.table.weight);
+    if (!t || t->rank != 2) return mismatch(in, "the rank of a table", t ? t->rank : 0, 2);
+    enum tn_status status = set_output(in, TN_DIM_FIXED, t->shape[1]);
+    in->g->values[in->op->out].rows = t->shape[0];
+    return status;
+}
+
 static enum tn_status infer_linear(const struct inference *in)
 {
     const struct tn_op_linear *l = &in->op->as.linear;
@@ -82,10 +105,23 @@ static enum tn_status infer_linear(const struct inference *in)
         if (status) return status;
         if (!tn_add64(out, t->shape[0], &out)) return mismatch(in, "the output width", t->shape[0], 0);
     }
-    if (residual && (residual->width != out || residual->dim != x->dim)) {
+    if (residual && (residual->width != out || !same_rows(residual, x))) {
         return mismatch(in, "the residual", residual->width, out);
     }
-    return set_output(in, x->dim, out);
+    return set_like(in, x, out);
+}
+
+/* A fixed value with a row for each distance and the columns of all heads. */
+static enum tn_status check_positions(const struct inference *in, uint32_t index, uint64_t width)
+{
+    const struct tn_relative_terms *terms = &in->op->as.attention.relative;
+    const struct tn_graph_value *v = index < in->g->value_count ? &in->g->values[index] : NULL;
+    if (!v || v->dim != TN_DIM_FIXED) return mismatch(in, "the table of positions", 0, 1);
+    if (v->width != width) return mismatch(in, "the width of the positions", v->width, width);
+    if (terms->span == 0 || v->rows / 2 != terms->span || v->rows % 2) {
+        return mismatch(in, "the number of positions", v->rows, 2 * terms->span);
+    }
+    return in->op->as.attention.window ? mismatch(in, "a window beside relative terms", 1, 0) : TN_OK;
 }
 
 static enum tn_status infer_attention(const struct inference *in)
@@ -101,7 +137,10 @@ static enum tn_status infer_attention(const struct inference *in)
     if (bias && (bias->rank != 2 || bias->shape[1] != a->heads || bias->shape[0] != a->bias_buckets)) {
         return mismatch(in, "the relative bias", bias->shape[0], a->bias_buckets);
     }
-    return set_output(in, TN_DIM_ROWS, width);
+    enum tn_status status = TN_OK;
+    if (a->relative.of_queries) status = check_positions(in, a->relative.position_key, width);
+    if (!status && a->relative.of_keys) status = check_positions(in, a->relative.position_query, width);
+    return status ? status : set_output(in, TN_DIM_ROWS, width);
 }
 
 static enum tn_status infer_rotary(const struct inference *in)
@@ -120,7 +159,7 @@ static enum tn_status infer_gate(const struct inference *in)
     const struct tn_graph_value *x = operand(in, 0);
     if (!x) return mismatch(in, "the input", 0, 1);
     if (x->width % 2) return mismatch(in, "the two halves", x->width, x->width + 1);
-    return set_output(in, x->dim, x->width / 2);
+    return set_like(in, x, x->width / 2);
 }
 
 static enum tn_status infer_layer_norm(const struct inference *in)
@@ -128,12 +167,12 @@ static enum tn_status infer_layer_norm(const struct inference *in)
     const struct tn_op_layer_norm *n = &in->op->as.layer_norm;
     const struct tn_graph_value *x = operand(in, 0), *residual = operand(in, 1);
     if (!x) return mismatch(in, "the input", 0, 1);
-    if (residual && (residual->width != x->width || residual->dim != x->dim)) {
+    if (residual && (residual->width != x->width || !same_rows(residual, x))) {
         return mismatch(in, "the residual", residual->width, x->width);
     }
     enum tn_status status = check_vector(in, n->gamma, x->width, "the norm's weight");
     if (!status) status = check_vector(in, n->beta, x->width, "the norm's bias");
-    return status ? status : set_output(in, x->dim, x->width);
+    return status ? status : set_like(in, x, x->width);
 }
 
 static enum tn_status infer_pool(const struct inference *in)
@@ -148,7 +187,7 @@ static enum tn_status infer_pool(const struct inference *in)
 static enum tn_status infer_normalize(const struct inference *in)
 {
     const struct tn_graph_value *x = operand(in, 0);
-    return x ? set_output(in, x->dim, x->width) : mismatch(in, "the input", 0, 1);
+    return x ? set_like(in, x, x->width) : mismatch(in, "the input", 0, 1);
 }
 
 typedef enum tn_status infer_fn(const struct inference *in);
@@ -156,7 +195,7 @@ typedef enum tn_status infer_fn(const struct inference *in);
 static infer_fn *const rules[TN_OP_KINDS] = {
     [TN_OP_EMBED] = infer_embed,           [TN_OP_LINEAR] = infer_linear, [TN_OP_ATTENTION] = infer_attention,
     [TN_OP_LAYER_NORM] = infer_layer_norm, [TN_OP_POOL] = infer_pool,     [TN_OP_NORMALIZE] = infer_normalize,
-    [TN_OP_ROTARY] = infer_rotary,         [TN_OP_GATE] = infer_gate,
+    [TN_OP_ROTARY] = infer_rotary,         [TN_OP_GATE] = infer_gate,     [TN_OP_TABLE] = infer_table,
 };
 
 enum tn_status tn_graph_finish(struct tn_graph *g, uint32_t output, struct tn_error *err)
@@ -166,6 +205,10 @@ enum tn_status tn_graph_finish(struct tn_graph *g, uint32_t output, struct tn_er
         struct inference in = {g, &g->ops[i], err};
         enum tn_status status = rules[in.op->kind](&in);
         if (status) return status;
+    }
+    if (output < g->value_count && g->values[output].dim == TN_DIM_FIXED) {
+        struct inference in = {g, &g->ops[g->op_count - 1], err};
+        return mismatch(&in, "an output that reads no input", 0, 1);
     }
     g->output = output;
     return TN_OK;

@@ -28,7 +28,7 @@ static void find_last_uses(struct planner *p)
 
 static bool dies_at(const struct planner *p, uint32_t value, uint32_t op)
 {
-    return value < p->g->value_count && p->last_use[value] == op;
+    return value < p->g->value_count && p->g->values[value].dim != TN_DIM_FIXED && p->last_use[value] == op;
 }
 
 /* The slot of an operand that the output may overwrite, or TN_NO_VALUE. */
@@ -68,6 +68,10 @@ static uint32_t free_slot(struct planner *p, const struct tn_graph_value *value)
 static void place(struct planner *p, uint32_t index)
 {
     const struct tn_op *op = &p->g->ops[index];
+    if (p->g->values[op->out].dim == TN_DIM_FIXED) {
+        p->plan->slot_of[op->out] = TN_NO_VALUE;
+        return;
+    }
     uint32_t slot = inherited_slot(p, index);
     if (slot == TN_NO_VALUE) slot = free_slot(p, &p->g->values[op->out]);
     p->plan->slot_of[op->out] = slot;

@@ -27,6 +27,16 @@ static void write_rotary(struct tn_json_writer *w, const struct tn_op_rotary *ro
     tn_jw_member_f64(w, "original_positions", rope->original_positions);
 }
 
+static void write_relative(struct tn_json_writer *w, const struct tn_relative_terms *terms)
+{
+    if (!terms->of_queries && !terms->of_keys) return;
+    if (terms->of_queries) tn_jw_member_u64(w, "position_key", terms->position_key);
+    if (terms->of_keys) tn_jw_member_u64(w, "position_query", terms->position_query);
+    tn_jw_member_u64(w, "span", terms->span);
+    tn_jw_member_u64(w, "buckets", terms->buckets);
+    tn_jw_member_u64(w, "max_distance", terms->max_distance);
+}
+
 static void write_attributes(struct tn_json_writer *w, const struct tn_graph *g, const struct tn_op *op)
 {
     switch (op->kind) {
@@ -50,6 +60,10 @@ static void write_attributes(struct tn_json_writer *w, const struct tn_graph *g,
         tn_jw_member_f64(w, "scale", op->as.attention.scale);
         write_weight(w, g, "relative_bias", op->as.attention.bias);
         if (op->as.attention.window) tn_jw_member_u64(w, "window", op->as.attention.window);
+        write_relative(w, &op->as.attention.relative);
+        break;
+    case TN_OP_TABLE:
+        write_weight(w, g, "weight", op->as.table.weight);
         break;
     case TN_OP_ROTARY:
         write_rotary(w, &op->as.rotary);
@@ -92,10 +106,11 @@ void tn_graph_write(struct tn_json_writer *w, const struct tn_graph *g, const st
         tn_jw_member_u64(w, "out", op->out);
         tn_jw_key(w, "shape");
         tn_jw_begin_array(w);
-        tn_jw_cstr(w, dim_name(out->dim));
+        if (out->dim == TN_DIM_FIXED) tn_jw_u64(w, out->rows);
+        else tn_jw_cstr(w, dim_name(out->dim));
         tn_jw_u64(w, out->width);
         tn_jw_end_array(w);
-        if (plan) tn_jw_member_u64(w, "slot", plan->slot_of[op->out]);
+        if (plan && out->dim != TN_DIM_FIXED) tn_jw_member_u64(w, "slot", plan->slot_of[op->out]);
         write_attributes(w, g, op);
         tn_jw_end_object(w);
     }
@@ -122,6 +137,15 @@ static void hash_rope(struct tn_sha256 *h, const struct tn_rope *rope)
     hash_f64(h, rope->low_freq_factor);
     hash_f64(h, rope->high_freq_factor);
     hash_f64(h, rope->original_positions);
+}
+
+static void hash_relative(struct tn_sha256 *h, const struct tn_relative_terms *terms)
+{
+    tn_sha256_update_u64(h, terms->of_queries ? terms->position_key : TN_NO_VALUE);
+    tn_sha256_update_u64(h, terms->of_keys ? terms->position_query : TN_NO_VALUE);
+    tn_sha256_update_u64(h, terms->span);
+    tn_sha256_update_u64(h, terms->buckets);
+    tn_sha256_update_u64(h, terms->max_distance);
 }
 
 static void hash_attributes(struct tn_sha256 *h, const struct tn_graph *g, const struct tn_op *op)
@@ -151,6 +175,10 @@ static void hash_attributes(struct tn_sha256 *h, const struct tn_graph *g, const
         tn_sha256_update_u64(h, op->as.attention.bias_buckets);
         tn_sha256_update_u64(h, op->as.attention.bias_max_distance);
         tn_sha256_update_u64(h, op->as.attention.window);
+        hash_relative(h, &op->as.attention.relative);
+        break;
+    case TN_OP_TABLE:
+        hash_weight(h, g, op->as.table.weight);
         break;
     case TN_OP_ROTARY:
         tn_sha256_update_u64(h, op->as.rotary.heads);

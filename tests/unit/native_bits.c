@@ -120,6 +120,13 @@ TEST(bits_modernbert)
     check_bits("golden/packages/modernbert_mean_normalize", "bf16");
 }
 
+TEST(bits_deberta_v2)
+{
+    check_bits("golden/packages/deberta_v2_mean_normalize", "f32");
+    check_bits("golden/packages/deberta_v2_own_projections", "f32");
+    check_bits("golden/packages/deberta_v2_mean_normalize", "bf16");
+}
+
 TEST(bits_bf16_policy)
 {
     check_bits("golden/packages/bert_mean_normalize", "bf16");

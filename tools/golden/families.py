@@ -9,6 +9,9 @@ import torch
 from sentence_transformers.sentence_transformer import modules as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import (
+    DebertaV2Config,
+    DebertaV2ForMaskedLM,
+    DebertaV2Model,
     ElectraConfig,
     ElectraForMaskedLM,
     ElectraForPreTraining,
@@ -76,6 +79,7 @@ def modernbert_vocabulary(words=24):
 
 
 FAMILIES["modernbert"] = (ModernBertConfig, ModernBertModel, bert_tokenizer, modernbert_vocabulary, table_rows)
+FAMILIES["deberta-v2"] = (DebertaV2Config, DebertaV2Model, bert_tokenizer, bert_vocabulary, table_rows)
 FAMILIES["electra"] = (ElectraConfig, ElectraModel, bert_tokenizer, bert_vocabulary, table_rows)
 
 LONGER = "the people of the world make water and words for all of them in time as they were there " * 20
@@ -184,7 +188,61 @@ def modernbert_specs(Spec, sized, pooling, texts, few, edit):
                dtype=torch.bfloat16, texts=few)
 
 
+def with_position_table(tensors):
+    """As the published checkpoints of version 3 have it: a table that nothing reads."""
+    name = next(n for n in tensors if n.endswith("embeddings.word_embeddings.weight"))
+    prefix = name[: -len("word_embeddings.weight")]
+    return {**tensors, f"{prefix}position_embeddings.weight": torch.ones(48, tensors[name].shape[1])}
+
+
+def deberta_specs(Spec, sized, pooling, texts, few, edit):
+    def small(**changes):
+        base = dict(relative_attention=True, pos_att_type=["p2c", "c2p"], position_biased_input=False)
+        return sized("deberta-v2", changes.pop("hidden", 16), changes.pop("layers", 2), changes.pop("heads", 2), 24,
+                     changes.pop("positions", 48), **{**base, **changes})
+
+    version_3 = dict(share_att_key=True, norm_rel_ebd="layer_norm", position_buckets=8, max_relative_positions=-1)
+    yield Spec("deberta_v2_mean_normalize", "deberta-v2", small(hidden=48, heads=3, layers=3, positions=96, **version_3),
+               "As version 3 has it: both terms with the layers' own matrices, normed relative embeddings, 8 buckets "
+               "for distances up to 95, no absolute positions, no types.",
+               modules=[pooling(48, "mean"), st.Normalize()], vocab=bert_vocabulary(None), stages=True, texts=texts)
+    yield Spec("deberta_v2_own_projections", "deberta-v2", small(norm_rel_ebd="layer_norm", position_buckets=6,
+                                                                 max_relative_positions=20),
+               "pos_key_proj and pos_query_proj of each layer; distances end at 20.", texts=few)
+    yield Spec("deberta_v2_c2p", "deberta-v2", small(pos_att_type="c2p", max_relative_positions=10),
+               "c2p alone, written as a string; a row for each distance up to 10, no norm.", texts=few)
+    yield Spec("deberta_v2_p2c_shared", "deberta-v2", small(pos_att_type="P2C ", share_att_key=True,
+                                                            position_buckets=4),
+               "p2c alone with shared matrices; odd spelling of the string, which the class brings into order.",
+               texts=few)
+    yield Spec("deberta_v2_v1_style", "deberta-v2",
+               small(relative_attention=False, pos_att_type=None, position_biased_input=True, type_vocab_size=2),
+               "No relative attention: absolute positions and token types as in BERT.", texts=few)
+    yield Spec("deberta_v2_divisor", "deberta-v2",
+               small(relative_attention=False, position_biased_input=True, norm_rel_ebd="layer_norm"),
+               "pos_att_type without relative_attention: it still changes the divisor of the scores.", texts=few)
+    yield Spec("deberta_v2_all_positions", "deberta-v2",
+               small(position_biased_input=True, type_vocab_size=3, layer_norm_eps=0.01, hidden_act="gelu_new",
+                     position_buckets=16),
+               "Absolute positions and types beside both terms.", texts=few)
+    yield Spec("deberta_v2_narrow_embeddings", "deberta-v2", small(embedding_size=10, **version_3),
+               "Embeddings narrower than the layers, widened without a bias before the norm.", texts=few, stages=True)
+    yield Spec("deberta_v2_odd_width", "deberta-v2", small(hidden=33, heads=3, position_buckets=5,
+                                                           max_relative_positions=12),
+               "Widths and head sizes that no vector length divides, an odd number of buckets.", texts=few)
+    yield Spec("deberta_v2_longer", "deberta-v2", small(positions=32, **version_3),
+               "max_seq_length beyond max_position_embeddings, where no table ends: distances share the last row.",
+               after=lambda folder: edit(folder / "sentence_bert_config.json", max_seq_length=300),
+               texts=[few[1], LONGER])
+    yield Spec("deberta_v2_mlm_head", "deberta-v2", small(**version_3),
+               "Saved from DebertaV2ForMaskedLM: prefix deberta., cls head, and a table of absolute positions that "
+               "nothing reads.", head=DebertaV2ForMaskedLM, tensors=with_position_table, texts=few)
+    yield Spec("deberta_v2_f16", "deberta-v2", small(**version_3), "Weights stored as f16, computed in f32.",
+               dtype=torch.float16, texts=few)
+
+
 def specs(Spec, sized, pooling, texts, few, edit):
     yield from roberta_specs(Spec, sized, pooling, texts, few)
     yield from electra_specs(Spec, sized, pooling, texts, few)
     yield from modernbert_specs(Spec, sized, pooling, texts, few, edit)
+    yield from deberta_specs(Spec, sized, pooling, texts, few, edit)

@@ -19,7 +19,6 @@ const struct tn_known_architecture tn_known_architectures[] = {
     {"convbert", "span-based dynamic convolution beside attention"},
     {"data2vec-text", "positions counted from the padding index, a byte-level BPE tokenizer"},
     {"deberta", "disentangled attention, a byte-level BPE tokenizer"},
-    {"deberta-v2", "disentangled attention, a Unigram tokenizer"},
     {"dpr", "two encoders with a projection"},
     {"ernie", "task-type embeddings"},
     {"esm", "rotary positions, a residue tokenizer"},

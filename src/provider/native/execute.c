@@ -21,6 +21,7 @@ struct run {
 
 static float *slot(const struct run *r, uint32_t value)
 {
+    if (r->g->values[value].dim == TN_DIM_FIXED) return r->instance->weights.fixed[value];
     return r->w->slots[r->instance->program->plan.slot_of[value]];
 }
 
@@ -31,7 +32,8 @@ static uint64_t width(const struct run *r, uint32_t value)
 
 static size_t row_count(const struct run *r, uint32_t value)
 {
-    return r->g->values[value].dim == TN_DIM_ROWS ? r->w->rows : r->w->count;
+    const struct tn_graph_value *v = &r->g->values[value];
+    return v->dim == TN_DIM_FIXED ? (size_t)v->rows : v->dim == TN_DIM_ROWS ? r->w->rows : r->w->count;
 }
 
 static const float *vector(const struct run *r, uint32_t weight)
@@ -111,6 +113,14 @@ static void run_attention(const struct run *r, const struct tn_op *op)
         args.bias = r->instance->weights.bias[a->bias];
         args.bias_stride = (size_t)tn_native_bias_length(r->instance->program);
         args.bias_center = (size_t)r->instance->program->max_rows - 1;
+    }
+    const struct tn_relative_terms *terms = &a->relative;
+    if (terms->of_queries) args.position_key = slot(r, terms->position_key);
+    if (terms->of_keys) args.position_query = slot(r, terms->position_query);
+    if (terms->of_queries || terms->of_keys) {
+        args.position_stride = hidden;
+        args.relative_row = r->instance->weights.rows_by_distance[r->instance->program->relative_of[op - r->g->ops]];
+        args.relative_center = (size_t)r->instance->program->max_rows - 1;
     }
     r->k->attention(&args, r->team->rank, r->team->size);
 }
@@ -198,12 +208,18 @@ static void run_normalize(const struct run *r, const struct tn_op *op)
     r->k->normalize(slot(r, op->in[0]), w, slot(r, op->out), w, row_count(r, op->out), w, r->team->rank, r->team->size);
 }
 
+/* Its value is the weight, where it was loaded. */
+static void run_table(const struct run *r, const struct tn_op *op)
+{
+    (void)r, (void)op;
+}
+
 typedef void run_fn(const struct run *r, const struct tn_op *op);
 
 static run_fn *const runners[TN_OP_KINDS] = {
     [TN_OP_EMBED] = run_embed,           [TN_OP_LINEAR] = run_linear, [TN_OP_ATTENTION] = run_attention,
     [TN_OP_LAYER_NORM] = run_layer_norm, [TN_OP_POOL] = run_pool,     [TN_OP_NORMALIZE] = run_normalize,
-    [TN_OP_ROTARY] = run_rotary,         [TN_OP_GATE] = run_gate,
+    [TN_OP_ROTARY] = run_rotary,         [TN_OP_GATE] = run_gate,     [TN_OP_TABLE] = run_table,
 };
 
 /* True when every sequence of the piece belongs to somebody who wants to stop. */
@@ -227,6 +243,7 @@ static bool nobody_waits(const struct run *r)
 static bool step(const struct run *r, uint32_t index)
 {
     const struct tn_op *op = &r->g->ops[index];
+    if (r->g->values[op->out].dim == TN_DIM_FIXED) return true; /* computed at load */
     _Atomic bool *stop = &r->team->stop[index & 1];
     runners[op->kind](r, op);
     if (r->team->rank == 0) atomic_store_explicit(stop, nobody_waits(r), memory_order_relaxed);
@@ -281,4 +298,49 @@ void tn_execute_piece(struct tn_instance *instance, struct tn_workspace *w, cons
     bool going = true;
     for (uint32_t i = 0; going && i < r.g->op_count; i++) going = step(&r, i);
     if (team->rank == 0) deliver(&r, !going);
+}
+
+/* ---- fixed values ------------------------------------------------------------------------------------------------------ */
+
+struct fixed_job {
+    struct run run;
+    const struct tn_op *op;
+};
+
+static void run_fixed(void *arg, unsigned rank, unsigned size)
+{
+    const struct fixed_job *job = arg;
+    struct tn_team team = {.rank = rank, .size = size};
+    struct run r = job->run;
+    r.team = &team;
+    runners[job->op->kind](&r, job->op);
+}
+
+/* Packed layers that only fixed values have needed. */
+static void give_back(struct tn_instance *instance)
+{
+    const struct tn_native_program *program = instance->program;
+    for (uint32_t i = 0; i < program->layer_count; i++) {
+        if (!program->layers[i].fixed) continue;
+        tn_free(instance->alloc, instance->weights.packed[i]);
+        instance->weights.packed[i] = NULL;
+        instance->weights.layers[i].packed = NULL;
+    }
+}
+
+enum tn_status tn_execute_fixed(struct tn_instance *instance, const struct tn_cancel *cancel, struct tn_error *err)
+{
+    const struct tn_native_program *program = instance->program;
+    const struct tn_graph *g = &program->graph;
+    struct fixed_job job = {
+        .run = {.instance = instance, .g = g, .k = program->kernels, .scratch = instance->scratch},
+    };
+    for (uint32_t i = 0; i < g->op_count; i++) {
+        if (g->values[g->ops[i].out].dim != TN_DIM_FIXED) continue;
+        if (tn_cancel_check(cancel)) return tn_cancel_fail(cancel, TN_PHASE_LOAD, err);
+        job.op = &g->ops[i];
+        tn_pool_run(instance->pool, run_fixed, &job, instance->threads);
+    }
+    give_back(instance);
+    return TN_OK;
 }

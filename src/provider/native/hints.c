@@ -52,6 +52,7 @@ static void place_weights(struct tn_hint_node *weights, const struct tn_graph *g
         place(weights, g, op->as.layer_norm.gamma, op, seen);
         place(weights, g, op->as.layer_norm.beta, op, seen);
         break;
+    case TN_OP_TABLE: place(weights, g, op->as.table.weight, op, seen); break;
     case TN_OP_ROTARY:
     case TN_OP_GATE:
     case TN_OP_POOL:

@@ -50,6 +50,7 @@ static enum tn_status native_load(const struct tn_assessment *a, const struct tn
     } else {
         tn_barrier_init(&instance->barrier, instance->threads);
         status = tn_weights_load(instance->program, request->d->inv, env, &instance->weights, err);
+        if (!status) status = tn_execute_fixed(instance, env->cancel, err);
     }
     if (status) {
         native_release(instance);

@@ -27,6 +27,7 @@ struct tn_native_layer {
     uint64_t n, k;
     size_t packed_bytes, scratch_bytes;
     size_t staging_bytes; /* its parts and biases as stored */
+    bool fixed;           /* makes a fixed value: its packed form is given back once the value is there */
 };
 
 struct tn_native_program {
@@ -42,6 +43,9 @@ struct tn_native_program {
     uint32_t *rope_of;  /* by operator: which table of angles it reads */
     uint32_t *ropes;    /* by table: the first operator that reads it */
     uint32_t rope_count;
+    uint32_t *relative_of; /* by operator: which table of rows by distance it reads */
+    uint32_t *relatives;   /* by table: the first operator that reads it */
+    uint32_t relative_count;
     uint64_t max_rows;      /* longest sequence */
     uint64_t piece_rows;    /* most rows of one piece */
     size_t scratch_bytes;   /* of one thread, over all operators */
@@ -65,7 +69,7 @@ bool tn_native_weight_bytes(const struct tn_native_program *program, uint32_t we
 /* Adds the bytes of everything that derived.c makes to *bytes; false on overflow. Fills the program's tables. */
 bool tn_native_size_derived(struct tn_native_program *program, uint64_t *bytes);
 
-/* Length of the relative bias by distance: 2 max_rows - 1 per head. */
+/* Distances between rows of one sequence: 2 max_rows - 1, the length of relative biases per head. */
 static inline uint64_t tn_native_bias_length(const struct tn_native_program *program)
 {
     return 2 * program->max_rows - 1;
@@ -85,7 +89,10 @@ struct tn_weights {
     void **data;              /* by graph weight: float32 vector or stored table, owned; NULL for parts of layers */
     float **bias;             /* by graph weight that is a relative bias: [heads][2 max_rows - 1], owned */
     float **angles;           /* by table of the program: cosines [max_rows][half], then sines; owned */
-    uint32_t layer_count, weight_count, angle_count;
+    int32_t **rows_by_distance; /* by table of the program: [2 max_rows - 1]; owned */
+    float **fixed;             /* by graph value: [rows][width] of fixed values; those of a table operator are in `data` */
+    bool *fixed_owned;         /* by graph value */
+    uint32_t layer_count, weight_count, angle_count, distance_count, value_count;
     struct tn_digest digest;
 };
 
@@ -160,6 +167,8 @@ struct tn_team {
 };
 
 /* Runs the piece that lies in the workspace and delivers its results into the invocation. */
+/* Computes the fixed values of loaded weights, by all threads; then gives back what only they have needed. */
+enum tn_status tn_execute_fixed(struct tn_instance *instance, const struct tn_cancel *cancel, struct tn_error *err);
 void tn_execute_piece(struct tn_instance *instance, struct tn_workspace *w, const struct tn_invocation *call,
                       const struct tn_team *team);
 

@@ -78,6 +78,7 @@ static bool size_layer(struct tn_native_program *program, uint32_t op, struct tn
         .n = g->values[g->ops[op].out].width,
         .k = g->values[g->ops[op].in[0]].width,
         .staging_bytes = staging,
+        .fixed = g->values[g->ops[op].out].dim == TN_DIM_FIXED,
     };
     return program->kernels->linear_pack_size((size_t)layer->n, (size_t)layer->k, program->compute, &layer->packed_bytes) &&
            program->kernels->linear_scratch_size((size_t)layer->n, (size_t)layer->k, program->compute,
@@ -92,7 +93,7 @@ static bool size_layers(struct tn_native_program *program, struct sums *s)
         struct tn_native_layer *layer = &program->layers[program->layer_count];
         if (!size_layer(program, op, layer)) return false;
         program->layer_of[op] = program->layer_count++;
-        add(s, &s->weights, layer->packed_bytes);
+        add(s, layer->fixed ? &s->transient : &s->weights, layer->packed_bytes);
         if (layer->scratch_bytes > program->scratch_bytes) program->scratch_bytes = layer->scratch_bytes;
         if (layer->staging_bytes > program->staging_bytes) program->staging_bytes = layer->staging_bytes;
     }
@@ -129,7 +130,10 @@ static bool size_attention(struct tn_native_program *program, struct sums *s)
         if (g->ops[op].kind != TN_OP_ATTENTION) continue;
         const struct tn_op_attention *a = &g->ops[op].as.attention;
         size_t scratch;
-        if (!program->kernels->attention_scratch_size((size_t)program->max_rows, (size_t)a->head_dim, false, &scratch)) return false;
+        bool relative = a->relative.of_queries || a->relative.of_keys;
+        if (!program->kernels->attention_scratch_size((size_t)program->max_rows, (size_t)a->head_dim, relative, &scratch)) {
+            return false;
+        }
         if (scratch > program->scratch_bytes) program->scratch_bytes = scratch;
         uint64_t bias = 0;
         if (a->bias == TN_NO_WEIGHT || a->bias == counted) continue; /* layers share the expansion */
@@ -165,7 +169,12 @@ static enum tn_status allocate_tables(struct tn_native_program *program, struct 
     program->layer_of = tn_arena_array(arena, program->graph.op_count, sizeof(*program->layer_of));
     program->rope_of = tn_arena_array(arena, program->graph.op_count, sizeof(*program->rope_of));
     program->ropes = tn_arena_array(arena, program->graph.op_count, sizeof(*program->ropes));
-    if (program->layers && program->layer_of && program->rope_of && program->ropes) return TN_OK;
+    program->relative_of = tn_arena_array(arena, program->graph.op_count, sizeof(*program->relative_of));
+    program->relatives = tn_arena_array(arena, program->graph.op_count, sizeof(*program->relatives));
+    if (program->layers && program->layer_of && program->rope_of && program->ropes && program->relative_of &&
+        program->relatives) {
+        return TN_OK;
+    }
     return tn_error_memory(err, TN_PHASE_ASSESS, "assessing a component");
 }
 

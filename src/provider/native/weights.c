@@ -34,6 +34,7 @@ struct loader {
     struct tn_weights_digest digest;
     struct tn_os_file *files; /* by file of the inventory; fd -1: not needed */
     struct flaw *flaws;       /* by graph weight */
+    uint32_t *first_layer;    /* by graph weight: the layer that accounts for it; others read it without a word */
     struct task *tasks;
     size_t task_count;
     char *staging; /* one region per thread */
@@ -127,8 +128,11 @@ static void note_flaws(struct loader *l, uint32_t weight, uint64_t offset, const
     }
 }
 
-/* The one way by which weights come in: hashed and looked at, whatever is made of them. */
-static bool read_part(struct loader *l, uint32_t weight, uint64_t first, void *dst, size_t n)
+/*
+ * The one way by which weights come in: hashed and looked at, whatever is made of them. `again`: a weight that somebody
+ * else accounts for.
+ */
+static bool read_part(struct loader *l, uint32_t weight, uint64_t first, void *dst, size_t n, bool again)
 {
     const struct tn_graph_weight *w = &l->program->graph.weights[weight];
     int error = n ? tn_os_read(&l->files[w->tensor->file], w->tensor->offset + first, dst, n) : 0;
@@ -136,6 +140,7 @@ static bool read_part(struct loader *l, uint32_t weight, uint64_t first, void *d
         fail_read(l, w, w->tensor->offset + first, error);
         return false;
     }
+    if (again) return true;
     tn_weights_digest_add(&l->digest, weight, first, dst, n);
     note_flaws(l, weight, first, dst, n);
     atomic_fetch_add_explicit(&l->done_bytes, n, memory_order_relaxed);
@@ -177,12 +182,12 @@ static enum tn_status check_finite(struct loader *l)
     return status;
 }
 
-/* Reads a whole tensor to *at and moves on behind it. */
-static const void *stage(struct loader *l, uint32_t weight, char **at)
+/* Reads a whole tensor for a layer to *at and moves on behind it. */
+static const void *stage(struct loader *l, uint32_t layer, uint32_t weight, char **at)
 {
     size_t n = (size_t)l->program->graph.weights[weight].tensor->bytes;
     char *here = *at;
-    if (!read_part(l, weight, 0, here, n)) return NULL;
+    if (!read_part(l, weight, 0, here, n, l->first_layer[weight] != layer)) return NULL;
     *at = here + n;
     return here;
 }
@@ -195,7 +200,7 @@ static bool load_layer(struct loader *l, uint32_t index, char *staging)
     for (uint32_t i = 0; i < op->parts; i++) {
         const struct tn_tensor_info *t = p->graph.weights[op->weight[i]].tensor;
         parts[i] = (struct tn_linear_part){
-            .data = stage(l, op->weight[i], &staging),
+            .data = stage(l, index, op->weight[i], &staging),
             .type = tn_native_float_type(t->dtype),
             .rows = (size_t)t->shape[0],
             .row_stride = (size_t)t->shape[1],
@@ -204,7 +209,7 @@ static bool load_layer(struct loader *l, uint32_t index, char *staging)
         if (!parts[i].data) return false;
         if (op->bias[i] == TN_NO_WEIGHT) continue;
         parts[i].bias_type = tn_native_float_type(p->graph.weights[op->bias[i]].tensor->dtype);
-        parts[i].bias = stage(l, op->bias[i], &staging);
+        parts[i].bias = stage(l, index, op->bias[i], &staging);
         if (!parts[i].bias) return false;
     }
     p->kernels->linear_pack(&l->out->layers[index], parts, op->parts, l->out->packed[index], 0, 1);
@@ -214,7 +219,7 @@ static bool load_layer(struct loader *l, uint32_t index, char *staging)
 static bool load_vector(struct loader *l, uint32_t weight, char *staging)
 {
     const struct tn_tensor_info *t = l->program->graph.weights[weight].tensor;
-    if (!read_part(l, weight, 0, staging, (size_t)t->bytes)) return false;
+    if (!read_part(l, weight, 0, staging, (size_t)t->bytes, false)) return false;
     l->program->kernels->to_f32(tn_native_float_type(t->dtype), staging, l->out->data[weight],
                                 (size_t)(t->bytes / tn_dtype_bytes(t->dtype)));
     return true;
@@ -224,7 +229,7 @@ static bool load_table(struct loader *l, uint32_t weight, uint64_t first)
 {
     uint64_t left = l->program->graph.weights[weight].tensor->bytes - first;
     size_t n = left < TN_DIGEST_CHUNK ? (size_t)left : TN_DIGEST_CHUNK;
-    return read_part(l, weight, first, (char *)l->out->data[weight] + first, n);
+    return read_part(l, weight, first, (char *)l->out->data[weight] + first, n, false);
 }
 
 static bool run_task(struct loader *l, const struct task *task, char *staging)
@@ -259,6 +264,28 @@ static void run_tasks(void *arg, unsigned rank, unsigned size)
 }
 
 /* ---- preparation ------------------------------------------------------------------------------------------------ */
+
+static void claim(struct loader *l, uint32_t weight, uint32_t layer)
+{
+    if (weight < l->program->graph.weight_count && l->first_layer[weight] > layer) l->first_layer[weight] = layer;
+}
+
+/* A weight may be part of two layers: DeBERTa projects its positions with the matrices of its tokens. */
+static bool assign_weights(struct loader *l)
+{
+    const struct tn_graph *g = &l->program->graph;
+    l->first_layer = tn_malloc(l->env->ctx->alloc, ((size_t)g->weight_count + 1) * sizeof(*l->first_layer));
+    if (!l->first_layer) return false;
+    for (uint32_t i = 0; i < g->weight_count; i++) l->first_layer[i] = UINT32_MAX;
+    for (uint32_t layer = 0; layer < l->program->layer_count; layer++) {
+        const struct tn_op_linear *op = &g->ops[l->program->layers[layer].op].as.linear;
+        for (uint32_t i = 0; i < op->parts; i++) {
+            claim(l, op->weight[i], layer);
+            claim(l, op->bias[i], layer);
+        }
+    }
+    return true;
+}
 
 static bool list_tasks(struct loader *l)
 {
@@ -409,7 +436,7 @@ static enum tn_status load(struct loader *l)
     size_t staging;
     if (!tn_mul(l->program->staging_bytes, l->threads, &staging)) return TN_RESOURCE_LIMIT;
     l->staging = tn_malloc_aligned(alloc, staging, 64);
-    if (!list_tasks(l) || !begin_flaws(l) || !l->staging || !allocate_weights(l->program, alloc, l->out)) {
+    if (!assign_weights(l) || !list_tasks(l) || !begin_flaws(l) || !l->staging || !allocate_weights(l->program, alloc, l->out)) {
         return tn_error_memory(l->err, TN_PHASE_LOAD, "loading weights");
     }
     tn_pool_run(l->env->pool, run_tasks, l, l->threads);
@@ -432,6 +459,7 @@ enum tn_status tn_weights_load(const struct tn_native_program *program, const st
     *out = (struct tn_weights){.alloc = alloc};
     enum tn_status status = load(&l);
     tn_free(alloc, l.staging);
+    tn_free(alloc, l.first_layer);
     tn_free(alloc, l.tasks);
     tn_free(alloc, l.flaws);
     if (l.digest.alloc) tn_weights_digest_release(&l.digest);
