@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "text/internal.h"
+#include "text/unicode_segments.h"
 
 #include <stdlib.h>
 
@@ -162,5 +163,101 @@ TEST(combining_classes)
     }
     for (uint32_t c = 0; c < LIMIT; c++) wrong += tn_uc_ccc(c) != want[c];
     CHECK_INT(wrong, 0);
+    close_oracle(&o);
+}
+
+/* ---- what regular expressions, clusters and scripts know --------------------------------------------------------- */
+
+/* Sets member[c] for the code points of a list of inclusive ranges. */
+static void read_ranges(struct tn_json ranges, uint8_t *member)
+{
+    memset(member, 0, LIMIT);
+    for (struct tn_json range = tn_json_first(ranges); range.doc; range = tn_json_next(range)) {
+        uint64_t low = 0, high = 0;
+        tn_json_u64(tn_json_at(range, 0), &low);
+        tn_json_u64(tn_json_at(range, 1), &high);
+        memset(member + low, 1, high - low + 1);
+    }
+}
+
+/* A class by a compiled expression of one class. */
+static void check_expression(struct tn_json ranges, const char *expression)
+{
+    static uint8_t member[LIMIT];
+    struct tn_alloc alloc;
+    struct tn_arena arena;
+    struct tn_regex *regex;
+    struct tn_regex_run run = {.alloc = &alloc};
+    const char *why;
+    size_t at;
+    unsigned wrong = 0;
+    tn_alloc_init(&alloc);
+    tn_arena_init(&arena, &alloc);
+    read_ranges(ranges, member);
+    REQUIRE(tn_regex_compile(&arena, tn_str_of(expression), &regex, &why, &at) == TN_OK);
+    for (uint32_t c = 0; c < LIMIT; c++) {
+        struct tn_char text = {c, 0, 1};
+        size_t begin, end;
+        bool found = false;
+        if (is_surrogate(c)) continue;
+        tn_regex_begin(&run, regex, &text, 1);
+        REQUIRE(tn_regex_next(&run, &begin, &end, &found) == TN_OK);
+        if (found != member[c] && !wrong++) test_fail(__FILE__, __LINE__, "%s: U+%04X", expression, (unsigned)c);
+    }
+    CHECK_INT(wrong, 0);
+    tn_regex_run_release(&run);
+    tn_arena_release(&arena);
+}
+
+TEST(properties_of_expressions)
+{
+    static const char *const escapes[][2] = {{"space", "\\s"}, {"word", "\\w"}, {"word in brackets", "[\\w]"}, {"digit", "\\d"}, {"dot", "."}};
+    struct oracle o;
+    char expression[64];
+    size_t names = 0;
+    REQUIRE(open_oracle(&o, "golden/tokenizer/unicode_regex.json"));
+    struct tn_json root = tn_json_root(&o.doc);
+    for (int k = 0; k < 2; k++) {
+        struct tn_json list = tn_json_get(root, k ? "scripts" : "categories");
+        for (struct tn_json v = tn_json_first(list); v.doc; v = tn_json_next(v), names++) {
+            snprintf(expression, sizeof(expression), "\\p{%.*s}", (int)tn_json_key(v).n, tn_json_key(v).s);
+            check_expression(v, expression);
+        }
+    }
+    CHECK(names > 45);
+    for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
+        check_expression(tn_json_get(tn_json_get(root, "escapes"), escapes[i][0]), escapes[i][1]);
+    }
+    /* Beyond the letters themselves: the long s and the Kelvin sign. */
+    struct tn_json folded = tn_json_get(root, "folded");
+    CHECK_INT(tn_json_count(folded), 2);
+    close_oracle(&o);
+}
+
+TEST(clusters_and_scripts)
+{
+    static const struct {
+        const char *name;
+        enum tn_uc_grapheme class;
+    } rows[] = {{"control", TN_UC_CONTROL}, {"extend", TN_UC_EXTEND}, {"prepend", TN_UC_PREPEND}, {"picture", TN_UC_PICTURE}};
+    static uint8_t member[LIMIT];
+    struct oracle o;
+    REQUIRE(open_oracle(&o, "golden/tokenizer/unicode_segments.json"));
+    struct tn_json root = tn_json_root(&o.doc);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        unsigned wrong = 0;
+        read_ranges(tn_json_get(tn_json_get(root, "graphemes"), rows[i].name), member);
+        for (uint32_t c = 1; c < LIMIT; c++) wrong += !is_surrogate(c) && (tn_uc_grapheme_of(c) == rows[i].class) != member[c];
+        CHECK_INT(wrong, 0);
+    }
+    unsigned number = 0;
+    struct tn_json scripts = tn_json_get(root, "scripts");
+    for (struct tn_json v = tn_json_first(scripts); v.doc; v = tn_json_next(v), number++) {
+        unsigned wrong = 0;
+        read_ranges(v, member);
+        for (uint32_t c = 0; c < LIMIT; c++) wrong += !is_surrogate(c) && (tn_uc_script_of(c) == number) != member[c];
+        CHECK_INT(wrong, 0);
+    }
+    CHECK(number > 100);
     close_oracle(&o);
 }
