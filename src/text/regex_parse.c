@@ -111,44 +111,6 @@ static bool add_range(struct parser *p, struct set_draft *d, uint32_t low, uint3
     return true;
 }
 
-static bool item_has(const struct tn_regex_item *i, uint32_t c)
-{
-    bool has = false;
-    if (i->script) {
-        const struct tn_uc_script *s = &tn_uc_scripts[i->script - 1];
-        for (uint32_t k = 0; k < s->count && !has; k++) {
-            has = c >= tn_uc_script_ranges[s->first + k][0] && c <= tn_uc_script_ranges[s->first + k][1];
-        }
-    } else if (i->categories) {
-        has = tn_uc_in(c, i->categories);
-    } else if (i->bits) {
-        has = i->outside ? tn_regex_is_word(c) : (tn_uc_regex(c) & i->bits) != 0;
-    } else {
-        has = c >= i->low && c <= i->high;
-    }
-    return has != i->negated;
-}
-
-static bool items_have(const struct tn_regex_set *set, uint32_t c)
-{
-    for (size_t i = 0; i < set->count; i++) {
-        if (item_has(&set->items[i], c)) return !set->negated;
-    }
-    return set->negated;
-}
-
-bool tn_regex_set_has(const struct tn_regex_set *set, uint32_t c)
-{
-    if (c < 128) return set->ascii[c >> 5] >> (c & 31) & 1;
-    return items_have(set, c);
-}
-
-bool tn_regex_is_word(uint32_t c)
-{
-    if (c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE)) return true;
-    return tn_uc_regex(c) & TN_UC_REGEX_WORD;
-}
-
 static struct node *keep_set(struct parser *p, const struct set_draft *d)
 {
     struct tn_regex *rx = p->rx;
@@ -161,7 +123,7 @@ static struct node *keep_set(struct parser *p, const struct set_draft *d)
     if (!set->items) return fail(p, TN_INSUFFICIENT_MEMORY, "no memory");
     memcpy(set->items, d->items, d->count * sizeof(*set->items));
     for (uint32_t c = 0; c < 128; c++) {
-        if (items_have(set, c)) set->ascii[c >> 5] |= UINT32_C(1) << (c & 31);
+        if (tn_regex_set_search(set, c)) set->ascii[c >> 5] |= UINT32_C(1) << (c & 31);
     }
     n->value = (uint32_t)rx->set_count++;
     return n;

@@ -52,6 +52,8 @@ struct tn_regex {
 };
 
 bool tn_regex_set_has(const struct tn_regex_set *set, uint32_t c);
+/* The same by looking at every part: for the compiler, which fills `ascii` by it. */
+bool tn_regex_set_search(const struct tn_regex_set *set, uint32_t c);
 bool tn_regex_is_word(uint32_t c);
 
 #endif

@@ -51,6 +51,46 @@ uint64_t tn_regex_steps(const struct tn_regex_run *run)
     return run->steps;
 }
 
+/* ---- classes ------------------------------------------------------------------------------------------------------ */
+
+static bool item_has(const struct tn_regex_item *i, uint32_t c)
+{
+    bool has = false;
+    if (i->script) {
+        const struct tn_uc_script *s = &tn_uc_scripts[i->script - 1];
+        for (uint32_t k = 0; k < s->count && !has; k++) {
+            has = c >= tn_uc_script_ranges[s->first + k][0] && c <= tn_uc_script_ranges[s->first + k][1];
+        }
+    } else if (i->categories) {
+        has = tn_uc_in(c, i->categories);
+    } else if (i->bits) {
+        has = i->outside ? tn_regex_is_word(c) : (tn_uc_regex(c) & i->bits) != 0;
+    } else {
+        has = c >= i->low && c <= i->high;
+    }
+    return has != i->negated;
+}
+
+bool tn_regex_set_search(const struct tn_regex_set *set, uint32_t c)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        if (item_has(&set->items[i], c)) return !set->negated;
+    }
+    return set->negated;
+}
+
+bool tn_regex_set_has(const struct tn_regex_set *set, uint32_t c)
+{
+    if (c < 128) return set->ascii[c >> 5] >> (c & 31) & 1;
+    return tn_regex_set_search(set, c);
+}
+
+bool tn_regex_is_word(uint32_t c)
+{
+    if (c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE)) return true;
+    return tn_uc_regex(c) & TN_UC_REGEX_WORD;
+}
+
 /* ---- memory of failures ------------------------------------------------------------------------------------------- */
 
 /* More bits than this are not worth a text: 128 MiB. */
