@@ -172,6 +172,13 @@ void tn_survey_release(struct tn_survey *survey);
 /* The assessment document. */
 void tn_survey_write(struct tn_json_writer *w, const struct tn_survey *survey);
 
+/*
+ * Every task against the package: {package, tasks: [{task, contract, decision, evidence, findings}]}. The task of the
+ * options is not looked at. *served: how many have an eligible provider. Fails only without memory.
+ */
+enum tn_status tn_survey_tasks_write(struct tn_json_writer *w, const struct tn_planner *planner, const tn_plan_options *options,
+                                     int *served, struct tn_error *err);
+
 /* ---- plan ------------------------------------------------------------------------------------------------------------ */
 
 /* Immutable and counted; the public handle. */
@@ -196,6 +203,12 @@ struct tn_plan {
 enum tn_status tn_plan_make(const struct tn_planner *planner, const tn_plan_options *options,
                             const enum tn_choice_origin *origin, struct tn_keep keep, struct tn_plan **out,
                             struct tn_error *err);
+/*
+ * The evidence level once the weights have been read; TN_VERSION_UNQUALIFIED when the plan requires more than it. Any
+ * thread. (confirm.c)
+ */
+enum tn_status tn_plan_confirm(const struct tn_plan *plan, const struct tn_digest *weights, enum tn_level *level,
+                               struct tn_error *err);
 /* Drops one reference. */
 void tn_plan_drop(struct tn_plan *plan);
 void tn_plan_write(struct tn_json_writer *w, const struct tn_plan *plan);

@@ -201,7 +201,8 @@ enum tn_status tn_execution_account_write(struct tn_execution *x, const struct t
     tn_jw_begin_object(w);
     write_versions(x, w);
     tn_jw_member_cstr(w, "outcome", x->outcome ? tn_status_name(x->outcome) : "completed");
-    tn_jw_member_cstr(w, "evidence_level", tn_survey_row_level(x->plan->row));
+    bool asserted = x->plan->row->asserted;
+    tn_jw_member_cstr(w, "evidence_level", asserted ? "unqualified" : tn_level_name(x->session->level));
     write_identity(x, closure, w);
     write_numeric(x, w);
     write_plan_choices(x, w);

@@ -152,8 +152,9 @@ static enum tn_status load_component(struct tn_session *s, const struct tn_load_
 {
     struct tn_load_env env = {&s->ctx, request->pool, request->cancel, request->progress, request->progress_user};
     enum tn_status st = s->provider->load(&s->plan->row->assessment, &s->request, &env, &s->instance, err);
-    if (!st) s->weights = s->provider->weights(s->instance);
-    return st;
+    if (st) return st;
+    s->weights = s->provider->weights(s->instance);
+    return tn_plan_confirm(s->plan, &s->weights, &s->level, err);
 }
 
 static enum tn_status load_recipe(struct tn_session *s, struct tn_error *err)

@@ -58,6 +58,7 @@ struct tn_session {
     size_t queue_items;               /* TN_EVENT_QUEUE, or two batches of the shortest texts if that is more */
     double row_ns;                    /* of a row in recent invocations; whoever drives */
     struct tn_digest weights, tokenizer_id, space;
+    enum tn_level level; /* of the evidence, now that the weights are known */
 
     struct tn_mutex lock;
     struct tn_cond wake; /* the driver thread waits here */
