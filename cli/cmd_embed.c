@@ -6,8 +6,7 @@
  * JSON and .npy rows are held until their chunk is done: dimensions, role and space are known from its account.
  * People see each row as it comes.
  */
-#include "account.h"
-#include "app.h"
+#include "ask.h"
 #include "input.h"
 #include "item_error.h"
 #include "memory.h"
@@ -18,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_ITEMS = 16384, POLL_MS = 50 };
+enum { CHUNK_ITEMS = 16384 };
 
 struct row {
     tn_event event;
@@ -200,8 +199,15 @@ static bool shows_at_once(const struct embed *e)
     return !e->cli->values.json && !e->cli->values.npy && !e->cli->values.atomic;
 }
 
-static tn_status on_item(struct embed *e, const tn_event *event, size_t texts)
+struct chunk_of_texts {
+    struct embed *embed;
+    size_t texts;
+};
+
+static tn_status on_item(void *user, const tn_event *event)
 {
+    struct embed *e = ((struct chunk_of_texts *)user)->embed;
+    size_t texts = ((struct chunk_of_texts *)user)->texts;
     if (event->index >= texts) return cli_refuse(e->cli, TN_RUNTIME_FAILURE, "", "an event for a text that was not sent");
     size_t i = e->item_of[event->index];
     e->rows[i].event = *event;
@@ -216,35 +222,6 @@ static tn_status on_item(struct embed *e, const tn_event *event, size_t texts)
     return status;
 }
 
-/* Pulls events to the end. Items of a request that fails as a whole are dropped with it. */
-static tn_status follow(struct embed *e, tn_execution *x, size_t texts)
-{
-    bool told = false;
-    for (;;) {
-        tn_event event;
-        memset(&event, 0, sizeof(event));
-        tn_status status = tn_execution_next(x, POLL_MS, &event, e->cli->err);
-        if (status != TN_OK) return status;
-        if (event.kind == TN_EVENT_TERMINAL) return event.status;
-        if (event.kind == TN_EVENT_ITEM) status = on_item(e, &event, texts);
-        if (status != TN_OK) return status;
-        if (cli_signal() != 0 && !told) tn_execution_cancel(x);
-        told = cli_signal() != 0;
-    }
-}
-
-static tn_status take_account(struct embed *e, tn_execution *x)
-{
-    tn_document *document = NULL;
-    tn_status status = tn_execution_drain(x, UINT32_MAX, e->cli->err);
-    if (status == TN_OK) status = tn_execution_account(x, &document, e->cli->err);
-    if (status != TN_OK) return status;
-    const char *fault = cli_account_add(&e->account, document);
-    if (fault) return cli_refuse(e->cli, TN_RUNTIME_FAILURE, "", "the account cannot be read: %s", fault);
-    cli_json_u64(cli_json_path(cli_account_root(&e->account), "result.dimensions"), &e->totals.dimensions);
-    return TN_OK;
-}
-
 static tn_status run_chunk(struct embed *e)
 {
     tn_embed_request request;
@@ -257,8 +234,11 @@ static tn_status run_chunk(struct embed *e)
         return cli_refuse(e->cli, TN_INVALID_REQUEST, "file", "%s", e->chunk.items[i].fault);
     }
     tn_status status = tn_embed_start(e->session, &request, &x, e->cli->err);
-    if (status == TN_OK) status = follow(e, x, texts);
-    if (status == TN_OK) status = take_account(e, x);
+    /* Items of a request that fails as a whole are dropped with it. */
+    struct chunk_of_texts user = {e, texts};
+    if (status == TN_OK) status = cli_ask_follow(e->cli, x, on_item, &user);
+    if (status == TN_OK) status = cli_ask_account(e->cli, x, &e->account);
+    cli_json_u64(cli_json_path(cli_account_root(&e->account), "result.dimensions"), &e->totals.dimensions);
     cli_progress_end(&e->progress);
     if (status == TN_OK && e->cli->values.json) write_header(e);
     if (status == TN_OK) status = emit_until(e, e->chunk.count);
@@ -268,34 +248,12 @@ static tn_status run_chunk(struct embed *e)
 
 /* ---- the whole ---- */
 
-static void on_load(void *user, uint64_t done, uint64_t total)
-{
-    cli_progress_update(user, done, total);
-}
-
-static tn_status load(struct embed *e)
-{
-    tn_load_options options = TN_INIT(tn_load_options);
-    tn_plan *plan = NULL;
-    tn_status status = cli_make_plan(e->cli, "embedding.dense", &plan);
-    if (status != TN_OK) return status;
-    cli_progress_begin(&e->progress, e->cli, "loading", true);
-    options.cancel = e->cli->cancel;
-    options.timeout_ms = cli_remaining_ms(e->cli);
-    options.progress = on_load;
-    options.progress_user = &e->progress;
-    status = tn_session_load(plan, &options, &e->session, e->cli->err);
-    cli_progress_end(&e->progress);
-    tn_plan_free(plan);
-    return status;
-}
-
 /* Chunk after chunk; a request for nothing is still one request, which says what space it would be in. */
 static tn_status run(struct embed *e)
 {
     size_t most = e->cli->values.atomic ? SIZE_MAX : CHUNK_ITEMS;
     bool again = true;
-    tn_status status = load(e);
+    tn_status status = cli_ask_load(e->cli, "embedding.dense", &e->session);
     cli_progress_begin(&e->progress, e->cli, "embedding", false);
     while (status == TN_OK && again) {
         status = cli_input_next(&e->input, &e->chunk, most);

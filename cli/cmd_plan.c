@@ -29,9 +29,24 @@ tn_status cli_open_for_task(struct cli *cli, bool limited, tn_plan_options *opti
     return cli->problem.code;
 }
 
+/* Every task that there is. */
+static int check_all(struct cli *cli)
+{
+    tn_plan_options options;
+    tn_document *document = NULL;
+    int served = 0;
+    tn_status status = cli_open_package(cli, false);
+    if (status == TN_OK) status = cli_plan_options(cli, NULL, &options);
+    if (status == TN_OK) status = tn_package_tasks(cli->package, &options, &served, &document, cli->err);
+    if (status != TN_OK) return cli_fail_any(cli, status);
+    int code = cli_print_document(cli, document, cli_view_task_list);
+    return code ? code : served ? 0 : CLI_EXIT_REFUSED;
+}
+
 int cli_check(struct cli *cli)
 {
     tn_plan_options options;
+    if (!cli->values.task && !cli->values.plan) return check_all(cli);
     tn_document *document = NULL;
     tn_decision decision = TN_UNKNOWN;
     tn_status status = cli_open_for_task(cli, false, &options);

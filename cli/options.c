@@ -2,6 +2,7 @@
 
 #include "memory.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +36,10 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
         "tenon validate ./inference_metadata.yaml\ntenon validate ./model --json"},
     [CLI_CHECK] = {"check", "PKG", 1, 1, "say whether a task can run here, and every reason why not",
         "Assesses each provider without reading weights. Exit code 0 means that a provider is eligible; 3 that none "
-        "is. All blockers are listed, not the first.",
-        "tenon check ./model --task embedding.dense"},
+        "is. All blockers are listed, not the first.\n\n"
+        "Without --task: every task that the package can serve with the evidence for it, and for each other task the "
+        "reasons why not. Exit code 0 means that there is one.",
+        "tenon check ./model\ntenon check ./model --task embedding.dense"},
     [CLI_PLAN] = {"plan", "PKG", 1, 1, "decide exactly how a task will run, without running it",
         "Prints the plan: provider, family, tensor binding, numeric policy, options with their origin, and the memory "
         "it will take, computed from headers alone. The JSON form can be kept, reviewed and given to other verbs "
@@ -55,6 +58,24 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
         "tenon embed ./model \"A sentence.\" \"Another one.\"\n"
         "tenon embed ./model --file corpus.txt --npy corpus.npy\n"
         "tenon embed ./model --file questions.jsonl --jsonl --role query --json"},
+    [CLI_RERANK] = {"rerank", "PKG --query TEXT [DOC...]", 1, SEVERAL, "order documents by their relevance to a query",
+        "Documents come as texts do for embed: operands, or the lines of --file, with --jsonl as {\"id\", \"text\"}. Each is "
+        "read together with the query; what is longer than the model takes is cut, the longest text first, and marked "
+        "with +.\n\n"
+        "The best comes first; equal scores stand in the order of the documents. A score is what the package says: a "
+        "probability, or the head's own number; --scores asks for one of them, and --json gives the head's numbers beside.",
+        "tenon rerank ./model --query \"How far is the moon?\" \"384,400 km.\" \"Made of cheese.\"\n"
+        "tenon rerank ./model --query \"a question\" --file documents.jsonl --jsonl --top-k 10 --json"},
+    [CLI_CLASSIFY] = {"classify", "PKG [TEXT...]", 1, SEVERAL, "put labels on texts",
+        "Texts come as for embed. Labels stand best first with their scores: probabilities, or of a regression the value. "
+        "Where labels exclude one another only the best is shown unless --top-k or --threshold asks for more; where "
+        "several may hold, those of at least 0.5. --json gives the head's own numbers beside.",
+        "tenon classify ./model \"I like it.\"\ntenon classify ./model --file mails.jsonl --jsonl --top-k 3 --json"},
+    [CLI_RUN] = {"run", "PKG --task TASK --input FILE", 1, 1, "run any task with a request in JSON",
+        "The request is what `tenon tasks` describes for the task, as one JSON object; a member that the task does not have "
+        "is refused. With --json the result is one document: what the task says as a whole, an object for each item with "
+        "its index and id, and the account.",
+        "tenon run ./model --task rerank --input request.json --json"},
     [CLI_TOKENIZE] = {"tokenize", "PKG [TEXT...]", 1, SEVERAL, "show the tokens that the package's tokenizer makes",
         "Texts come as for embed. Ids, type ids, attention mask, byte offsets into the text and vocabulary entries. Nothing "
         "is truncated unless --max-tokens asks for it.",
@@ -89,8 +110,8 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
 
 #define V(name) (1u << CLI_##name)
 #define EVERY ((1u << CLI_VERB_COUNT) - 1)
-#define PLANNED (V(CHECK) | V(PLAN) | V(QUALIFY))
-#define TEXTS (V(EMBED) | V(TOKENIZE))
+#define PLANNED (V(CHECK) | V(PLAN) | V(QUALIFY) | V(RUN))
+#define TEXTS (V(EMBED) | V(TOKENIZE) | V(RERANK) | V(CLASSIFY))
 #define AT(member) offsetof(struct cli_values, member)
 #define FLAG(name, member, verbs, help) {name, CLI_FLAG, NULL, NULL, 0, 0, verbs, AT(member), help}
 #define STRING(name, member, value, verbs, help) {name, CLI_STRING, value, NULL, 0, 0, verbs, AT(member), help}
@@ -144,6 +165,13 @@ const struct cli_option cli_options[] = {
     COUNT("batch", batch, "N", 1, UINT32_MAX, V(EMBED), "most texts per step; chosen by their length unless asked"),
     STRING("npy", npy, "OUT.npy", V(EMBED),
            "write float32 [texts, dimensions] for NumPy; a text that failed is a row of NaN; - is standard output"),
+    STRING("query", query, "TEXT", V(RERANK), "what the documents are ranked by"),
+    CHOICE("scores", scores, "auto|logit|probability", V(RERANK), "kind of score: as the package says unless asked"),
+    COUNT("top-k", top_k, "N", 1, UINT32_MAX, V(RERANK) | V(CLASSIFY), "only the best N"),
+    {"threshold", CLI_NUMBER, "X", NULL, 0, 0, V(CLASSIFY), AT(threshold), "leave out labels whose score is below X"},
+    FLAG("text", text, V(EMBED) | V(CLASSIFY), "the input is text, as the plan's task says anyway"),
+    FLAG("image", image, V(EMBED) | V(CLASSIFY), "the input is pictures; refused unless the plan's task takes them"),
+    STRING("input", input, "FILE", V(RUN), "the request as JSON; - is standard input"),
     STRING("pair", pair, "TEXT", V(TOKENIZE), "second text of a pair, for each text"),
     FLAG("no-special", no_special, V(TOKENIZE), "without the special tokens around the text"),
     COUNT("max-tokens", max_tokens, "N", 1, UINT32_MAX, V(TOKENIZE), "keep at most N tokens, special ones included"),
@@ -167,6 +195,15 @@ bool cli_read_count(const char *text, uint64_t *out)
     }
     *out = v;
     return true;
+}
+
+bool cli_read_number(const char *text, double *out)
+{
+    char *end;
+    size_t n = strlen(text);
+    if (n == 0 || strspn(text, "0123456789.eE+-") != n) return false; /* no blanks, hexadecimals, "inf" */
+    *out = strtod(text, &end); /* numbers stay as they are in "C": main sets the character set alone */
+    return !*end && isfinite(*out);
 }
 
 bool cli_read_size(const char *text, uint64_t *out)
@@ -317,6 +354,7 @@ static bool bad_value(struct parser *p, const struct cli_option *o, const char *
     SAY(p->problem->message, "--%s does not take this value", o->name);
     SAY(p->problem->found, "%.100s", value);
     if (o->kind == CLI_CHOICE) SAY(p->problem->expected, "%s", o->choices);
+    if (o->kind == CLI_NUMBER) SAY(p->problem->expected, "a number such as 0.5");
     if (o->kind == CLI_SIZE) SAY(p->problem->expected, "bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB");
     if (o->kind == CLI_COUNT) {
         SAY(p->problem->expected, "a whole number from %llu to %llu", (unsigned long long)o->least,
@@ -347,6 +385,9 @@ static bool store(struct parser *p, const struct cli_option *o, const char *writ
         /* fall through */
     case CLI_STRING:
         *(const char **)(void *)field = value;
+        return true;
+    case CLI_NUMBER:
+        if (!cli_read_number(value, (double *)(void *)field)) return bad_value(p, o, written, value);
         return true;
     case CLI_COUNT:
     case CLI_SIZE:

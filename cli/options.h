@@ -20,6 +20,9 @@ enum cli_verb_id {
     CLI_CHECK,
     CLI_PLAN,
     CLI_EMBED,
+    CLI_RERANK,
+    CLI_CLASSIFY,
+    CLI_RUN,
     CLI_TOKENIZE,
     CLI_QUALIFY,
     CLI_RECORDS,
@@ -40,7 +43,7 @@ struct cli_verb {
     const char *examples;    /* commands, one a line */
 };
 
-enum cli_kind { CLI_FLAG, CLI_STRING, CLI_CHOICE, CLI_COUNT, CLI_SIZE, CLI_LIST };
+enum cli_kind { CLI_FLAG, CLI_STRING, CLI_CHOICE, CLI_COUNT, CLI_SIZE, CLI_NUMBER, CLI_LIST };
 
 struct cli_option {
     const char *name;    /* without the dashes */
@@ -68,7 +71,10 @@ struct cli_values {
     const char *output, *format;
     const char *file, *role, *normalize, *truncate, *npy, *pair, *completion;
     bool jsonl, atomic, no_special, man;
-    uint64_t dimensions, batch, max_tokens; /* 0: not given */
+    uint64_t dimensions, batch, max_tokens, top_k; /* 0: not given */
+    const char *query, *scores, *input;
+    bool text, image;
+    double threshold;
     const char **operands;
     size_t operand_count;
     uint64_t given; /* bit per row of the option table */
@@ -102,6 +108,8 @@ bool cli_option_is_common(const struct cli_option *option);
 bool cli_read_count(const char *text, uint64_t *out);
 /* Bytes: digits with an optional unit B, kB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (powers of 1024). */
 bool cli_read_size(const char *text, uint64_t *out);
+/* A finite decimal number with "." as the decimal point. */
+bool cli_read_number(const char *text, double *out);
 /* Verb by name, or CLI_VERB_COUNT. */
 enum cli_verb_id cli_verb_of(const char *name);
 /* The nearest of `count` names to a misspelt one, or NULL when none is near. */

@@ -1,5 +1,7 @@
 #include "view_embed.h"
 
+#include "ask.h"
+
 #include "memory.h"
 
 #include <math.h>
@@ -133,15 +135,7 @@ static void account_lines(struct cli_view *v, const struct cli_json *account)
 {
     const char *role = cli_json_text(cli_json_path(account, "result.role"));
     cli_view_field(v, "role", role);
-    cli_view_fieldf(v, "ran as", "%s %s on %s, family %s %s, %s arithmetic, weights stored as %s",
-                    cli_json_text(cli_json_path(account, "provider.name")),
-                    cli_json_text(cli_json_path(account, "provider.version")),
-                    cli_json_text(cli_json_path(account, "provider.isa_class")),
-                    cli_json_text(cli_json_path(account, "family.name")),
-                    cli_json_text(cli_json_path(account, "family.version")),
-                    cli_json_text(cli_json_path(account, "numeric.compute")),
-                    cli_json_text(cli_json_path(account, "numeric.stored")));
-    cli_view_field(v, "evidence", cli_json_text(cli_json_get(account, "evidence_level")));
+    cli_ask_ran_as(v, account);
     cli_view_field(v, "space", cli_json_text(cli_embed_space(account)));
 }
 

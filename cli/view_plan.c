@@ -207,3 +207,37 @@ void cli_view_plan(struct cli_view *v, const struct cli_json *root)
     cli_view_findings(v, "findings", cli_json_get(root, "findings"));
     exclusions(v, cli_json_get(root, "exclusions"));
 }
+
+/* ---- check without a task ------------------------------------------------------------------------------------------- */
+
+/* One line of evidence each; chains of modules and lists of labels are for --json. */
+static void evidence(struct cli_view *v, const struct cli_json *list)
+{
+    enum { SHOWN = 6 };
+    size_t shown = 0;
+    for (const struct cli_json *f = cli_json_first(list); f && shown < SHOWN; f = f->next, shown++) {
+        char *value = cli_json_line(cli_json_get(f, "value"));
+        cli_view_fieldf(v, text(f, "name"), "%.*s  (%s%s%s)", cli_excerpt(value, 80), value, text(f, "file"),
+                        *text(f, "pointer") ? " " : "", text(f, "pointer"));
+        free(value);
+    }
+    if (cli_json_count(list) > SHOWN) cli_view_fieldf(v, "and", "%zu more facts (--json lists them)", cli_json_count(list) - SHOWN);
+}
+
+void cli_view_task_list(struct cli_view *v, const struct cli_json *root)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (const struct cli_json *t = cli_json_first(cli_json_get(root, "tasks")); t; t = t->next) {
+            bool served = cli_json_text_is(cli_json_get(t, "decision"), "eligible");
+            if (served != (pass == 0)) continue;
+            char heading[96];
+            snprintf(heading, sizeof(heading), "%s: %s", text(t, "task"), text(t, "decision"));
+            cli_view_heading(v, heading);
+            if (served) evidence(v, cli_json_get(t, "evidence"));
+            for (const struct cli_json *f = cli_json_first(cli_json_get(t, "findings")); f; f = f->next) {
+                if (!served && !cli_json_text_is(cli_json_get(f, "severity"), "blocker")) continue;
+                cli_view_finding(v, f);
+            }
+        }
+    }
+}

@@ -285,6 +285,13 @@ typedef enum tn_decision {
 TN_API tn_status tn_assess(tn_package *package, const tn_plan_options *options, tn_decision *decision,
                            tn_document **out, tn_error *err);
 
+/*
+ * The same for every task: which the package serves, with the facts that say so, and for each other one every reason why
+ * not. options->task is not looked at. *served: how many tasks have an eligible provider.
+ */
+TN_API tn_status tn_package_tasks(tn_package *package, const tn_plan_options *options, int *served, tn_document **out,
+                                  tn_error *err);
+
 TN_API tn_status tn_plan_new(tn_package *package, const tn_plan_options *options, tn_plan **out, tn_error *err);
 /* A plan that tn_plan_json printed. TN_ARTIFACT_STALE when the package, the build or the machine no longer match. */
 TN_API tn_status tn_plan_parse(tn_package *package, const char *json, size_t length, tn_plan **out, tn_error *err);

@@ -52,6 +52,26 @@ TN_API tn_status tn_assess(tn_package *package, const tn_plan_options *options, 
     return st;
 }
 
+TN_API tn_status tn_package_tasks(tn_package *package, const tn_plan_options *options, int *served, tn_document **out,
+                                  tn_error *err)
+{
+    tn_plan_options o;
+    struct tn_document_builder b;
+    int count = 0;
+    if (out) *out = NULL;
+    if (served) *served = 0;
+    if (!package) return tn_null_argument(err, TN_PHASE_ASSESS, "package");
+    if (!out) return tn_null_argument(err, TN_PHASE_ASSESS, "out");
+    enum tn_status st = tn_read_options(&o, sizeof(o), options, "tn_plan_options", err);
+    if (st) return st;
+    struct tn_planner planner = tn_package_planner(package);
+    tn_document_begin(&b, package->runtime);
+    st = tn_survey_tasks_write(&b.w, &planner, &o, &count, err);
+    st = tn_document_finish(&b, st, out, err);
+    if (!st && served) *served = count;
+    return st;
+}
+
 TN_API tn_status tn_plan_new(tn_package *package, const tn_plan_options *options, tn_plan **out, tn_error *err)
 {
     tn_plan_options o;

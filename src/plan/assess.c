@@ -21,6 +21,13 @@ enum { RESULT_BYTES = 128 << 20 };
 
 /* ---- common findings --------------------------------------------------------------------------------------------- */
 
+static bool has_code(const struct tn_findings *list, size_t first, enum tn_status code)
+{
+    for (size_t i = first; i < list->count; i++)
+        if (list->items[i].severity == TN_BLOCKER && list->items[i].code == code) return true;
+    return false;
+}
+
 static enum tn_status assess_common(struct tn_survey *s, const tn_plan_options *options,
                                     const enum tn_choice_origin *origin, struct tn_error *err)
 {
@@ -32,7 +39,10 @@ static enum tn_status assess_common(struct tn_survey *s, const tn_plan_options *
     const struct tn_hint *place = tn_hints_device(s->hints.lists, TN_PLAN_HINT_LISTS, &tn_hint_cpu, 1);
     st = tn_policy_make(&s->policy, &s->arena, options, origin, place, &planner->defaults, &s->findings, err);
     if (st) return st;
+    size_t before = s->findings.count;
     if (s->policy.task) s->policy.task->assess(planner->d, &s->findings, &s->route);
+    /* With another head's weights, what a provider would find about tensors is a consequence. */
+    if (has_code(&s->findings, before, TN_TASK_HEAD_MISMATCH)) s->route.component = NULL;
     return TN_OK;
 }
 

@@ -101,9 +101,9 @@ static void add_tensors(struct line *l, const struct tn_description *d, const st
         const struct tn_family_head *h = &family->heads[k];
         for (size_t r = 0; r < h->tensor_count; r++) {
             const char *name = h->tensors[r].name;
-            if (!(h->tensors[r].flags & TN_TENSOR_BARE) || (told && strcmp(told, name) == 0)) continue;
-            if (strchr(name, '%') || !tn_variant_tensor(d->inv, v, tn_str_of(name))) continue;
-            add(l, "tensor %s", name);
+            if (!(h->tensors[r].flags & TN_TENSOR_BARE) || strchr(name, '%')) continue;
+            if (!tn_variant_tensor(d->inv, v, tn_str_of(name))) continue;
+            if (!told || strcmp(told, name) != 0) add(l, "tensor %s", name);
             any = true;
             told = name;
             break; /* one of each head says it */
