@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define CONTENT_NAME "tenon_package.json"
 
@@ -33,7 +34,7 @@ static tn_status refuse_present(struct cli *cli, const char *name)
 {
     struct stat st;
     char *path = join(cli->values.output, name);
-    if (stat(path, &st) == 0) {
+    if (lstat(path, &st) == 0) { /* a dangling link is there too */
         cli_refuse(cli, TN_INVALID_REQUEST, "output", "%.200s is there already", path);
         snprintf(cli->problem.remedy, sizeof(cli->problem.remedy), "remove it, or name another folder");
     }
@@ -58,17 +59,33 @@ static tn_status put(struct cli *cli, const char *name, const tn_document *docum
     return cli->problem.code;
 }
 
+/* Half a pair would keep the next call from writing. */
+static void take_back(struct cli *cli, const char *name)
+{
+    char *path = join(cli->values.output, name);
+    (void)unlink(path);
+    free(path);
+}
+
 /* The folder is made when it is not there; its parents must be. Nothing is written when either file is there already. */
 static tn_status put_both(struct cli *cli, const tn_document *metadata, const tn_document *content)
 {
     static const char *const names[] = {"inference_metadata.yaml", "inference_metadata.yml", "inference_metadata.json",
                                         CONTENT_NAME};
     struct stat st;
+    if (!*cli->values.output) {
+        cli_refuse(cli, TN_INVALID_REQUEST, "output", "--output names no folder");
+        snprintf(cli->problem.found, sizeof(cli->problem.found), "an empty text");
+        return cli->problem.code;
+    }
     tn_status status = TN_OK;
     if (stat(cli->values.output, &st) != 0) (void)mkdir(cli->values.output, 0777);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !status; i++) status = refuse_present(cli, names[i]);
     if (!status) status = put(cli, metadata_name(cli), metadata);
-    return status ? status : put(cli, CONTENT_NAME, content);
+    if (status) return status;
+    status = put(cli, CONTENT_NAME, content);
+    if (status) take_back(cli, metadata_name(cli));
+    return status;
 }
 
 static void print_document(struct cli_out *out, const tn_document *document)

@@ -42,12 +42,18 @@ static enum tn_status finish(struct tn_validation *v, enum tn_status status, str
     return TN_OK;
 }
 
+/* By its own name; a text under another name by what it holds. */
 static enum tn_document_kind kind_of(struct tn_str name, struct tn_json root)
 {
+    static const char *const metadata[] = {"inference_metadata.yaml", "inference_metadata.yml", "inference_metadata.json"};
+    if (tn_str_ends(name, TN_PACKAGE_FILE)) return TN_DOCUMENT_PACKAGE;
+    if (tn_str_ends(name, "execution_hints.json")) return TN_DOCUMENT_HINTS;
+    for (size_t i = 0; i < sizeof(metadata) / sizeof(metadata[0]); i++)
+        if (tn_str_ends(name, metadata[i])) return TN_DOCUMENT_METADATA;
     if (tn_json_present(tn_json_get(root, "schema"))) return TN_DOCUMENT_PACKAGE;
     bool hints = tn_json_present(tn_json_get(root, "placement")) || tn_json_present(tn_json_get(root, "memory")) ||
                  tn_json_present(tn_json_get(root, "scheduling"));
-    return hints || tn_str_ends(name, "execution_hints.json") ? TN_DOCUMENT_HINTS : TN_DOCUMENT_METADATA;
+    return hints ? TN_DOCUMENT_HINTS : TN_DOCUMENT_METADATA;
 }
 
 /* A text that does not parse is the one fault of the document. */

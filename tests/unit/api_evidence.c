@@ -52,7 +52,11 @@ TEST(evidence_ends_with_the_weights_it_is_about)
     snprintf(path, sizeof(path), "%s/model.safetensors", changed);
     char *bytes = test_read_file(path, &size);
     REQUIRE(bytes && size > 4096);
-    bytes[size - 2] ^= 0x10; /* of the last number of the last tensor: still finite, the same header */
+    /* A middle byte of the first number behind the header: still finite, and the header is the same. */
+    uint64_t header = 0;
+    for (int i = 7; i >= 0; i--) header = header << 8 | (unsigned char)bytes[i];
+    REQUIRE(header + 16 < size);
+    bytes[8 + header + 2] ^= 0x10;
     test_write_file(path, bytes, size);
     free(bytes);
 
