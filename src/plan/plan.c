@@ -60,7 +60,6 @@ static enum tn_status own_planner(struct tn_plan *plan, struct tn_error *err)
     struct tn_planner *copy = tn_arena_alloc(&plan->survey.arena, sizeof(*copy));
     if (!copy) return tn_error_memory(err, TN_PHASE_PLAN, "making the plan");
     *copy = *plan->survey.planner;
-    copy->records = NULL;
     plan->survey.planner = copy;
     return TN_OK;
 }
