@@ -436,6 +436,16 @@ static void check_default_prompt(struct tn_builder *b, struct tn_json v)
     tn_expected(refuse(b, v, TN_METADATA_INVALID, "names a prompt that is not there"), "a name of /prompts, or \"\"");
 }
 
+/* The row that stands for padding is one of the table. */
+static void check_pad(struct tn_builder *b, struct tn_json v)
+{
+    if (b->d->component_count == 0 || !tn_json_present(v)) return;
+    const struct tn_value *pad = tn_component_value(b->d->components, "pad_token_id");
+    const struct tn_value *rows = tn_component_value(b->d->components, "vocab_size");
+    if (!pad->present || !rows->present || pad->u < rows->u) return;
+    tn_expected(refuse(b, v, TN_METADATA_INVALID, "is outside the vocabulary"), "less than %llu", (unsigned long long)rows->u);
+}
+
 /* No length beyond the encoder's position table, where the forward pass would read past its end. */
 static void check_length(struct tn_builder *b, struct tn_json v)
 {
@@ -462,6 +472,7 @@ void tn_package_document_read(struct tn_builder *b, struct tn_json root)
     read_prompts(b, tn_json_get(root, "prompts"));
     check_default_prompt(b, tn_json_get(root, "default_prompt"));
     check_length(b, tn_json_get(root, "max_seq_length"));
+    check_pad(b, tn_json_find(root, "/components/0/config/pad_token_id"));
     if (tn_json_is(tn_json_get(root, "tokenizer"), TN_JSON_OBJECT)) read_tokenizer(b, tn_json_get(root, "tokenizer"));
     read_assertions(b, tn_json_get(root, "descriptive"));
     tn_require_stated_list(b, tn_json_get(root, "required_capabilities"));

@@ -24,10 +24,37 @@ static void count_invocations(struct tn_builder *b, const struct tn_std_steps *s
     }
 }
 
+/* The emits of an output along a straight line. */
+static void count_emits(struct tn_builder *b, const struct tn_std_steps *steps, const struct tn_std_output *output,
+                        unsigned *count)
+{
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct tn_std_step *s = &steps->items[i];
+        if (s->kind == TN_STD_SEQUENCE) count_emits(b, &s->body, output, count);
+        if (s->kind != TN_STD_EMIT || !tn_str_eq(s->output.name, output->name)) continue;
+        if (++*count > 1) refuse(b, s->at, "an output is emitted more than once");
+        if (s->mode != TN_STD_EMIT_REPLACE) refuse(b, s->at, "an output is emitted piece by piece");
+        if (s->when.name.n > 0 || s->valid_length.name.n > 0) refuse(b, s->at, "an output is emitted in part");
+    }
+}
+
+/* Every declared output comes out, whole and once. */
+static void check_outputs(struct tn_builder *b, const struct tn_std_workflow *w)
+{
+    for (size_t i = 0; i < w->output_count; i++) {
+        unsigned emits = 0;
+        count_emits(b, &w->steps, &w->outputs[i], &emits);
+        if (emits == 0) refuse(b, w->outputs[i].at, "a declared output is never emitted");
+    }
+}
+
 static void check_bounds(struct tn_builder *b, const struct tn_standard *doc)
 {
     unsigned invocations = 0;
     count_invocations(b, &doc->workflow.steps, &invocations);
+    if (invocations == 0 && doc->workflow.component_count > 0)
+        refuse(b, tn_json_get(doc->workflow.at, "steps"), "the workflow invokes nothing");
+    check_outputs(b, &doc->workflow);
     if (doc->workflow.cell_count > 0) refuse(b, doc->workflow.cells[0].at, "the workflow keeps state");
     if (tn_json_present(doc->image.at)) refuse(b, doc->image.at, "the document has an image program");
     if (tn_json_present(doc->audio.at)) refuse(b, doc->audio.at, "the document has an audio program");

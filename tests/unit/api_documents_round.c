@@ -347,6 +347,10 @@ static const struct fault faults[] = {
     {METADATA, "\"max_sequence_length\": ", "\"max_sequence_length\": 1", TN_METADATA_INVALID, "/model/max_sequence_length"},
     {METADATA, "\"value\": \"text.embedding\"", "\"value\": \"text.other\"", TN_METADATA_INVALID,
      "/pipeline/workflow/steps/1/value"},
+    {METADATA, "\"mode\": \"replace\"", "\"mode\": \"append\"", TN_UNSUPPORTED_CONFIG, "/pipeline/workflow/steps/1"},
+    {METADATA, "\"vocab_size\": ", "\"vocab_size\": 1", TN_METADATA_INVALID, "/model/vocab_size"},
+    {CONTENT, "\"pad_token_id\": 0", "\"pad_token_id\": 2147483648", TN_METADATA_INVALID,
+     "/components/0/config/pad_token_id"},
     {METADATA, "\"schema_version\"", "\"required_capabilities\": [\"kv_cache\", \"time_travel\"], \"schema_version\"",
      TN_MISSING_CAPABILITY, "/required_capabilities/0"},
 };

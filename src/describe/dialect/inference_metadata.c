@@ -113,6 +113,40 @@ static void contradiction(struct tn_builder *b, struct tn_json v, uint64_t other
     tn_expected(f, "%llu, by %s#%s", (unsigned long long)other, TN_PACKAGE_FILE, pointer);
 }
 
+/* Strings go in, float32 rows come out: one for each text behind a pooling, else one for each token. */
+static void check_ports(struct tn_builder *b, struct tn_json component)
+{
+    const struct tn_description *d = b->d;
+    bool pooled = false;
+    for (uint32_t i = 0; i < d->module_count; i++) pooled |= d->modules[i].kind == TN_MODULE_POOLING;
+    static const struct {
+        const char *list, *dtype;
+    } sides[] = {{"/ports/inputs", "string"}, {"/ports/outputs", "float32"}};
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t want = i == 0 ? 1 : pooled ? 2 : 3, rank;
+        struct tn_json list = tn_json_find(component, sides[i].list);
+        for (struct tn_json port = tn_json_first(list); tn_json_present(port); port = tn_json_next(port)) {
+            struct tn_str dtype = TN_STR("");
+            (void)tn_json_str(tn_json_get(port, "dtype"), &dtype);
+            bool same = tn_str_is(dtype, sides[i].dtype) || (i == 1 && tn_str_is(dtype, "fp32"));
+            if (same && tn_json_u64(tn_json_get(port, "rank"), &rank) && rank == want) continue;
+            struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "a port is declared as another value than the component has");
+            tn_at_json(f, port);
+            tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(port)));
+            tn_expected(f, "dtype %s and rank %llu", sides[i].dtype, (unsigned long long)want);
+        }
+    }
+}
+
+static void check_vocabulary(struct tn_builder *b, struct tn_json root)
+{
+    struct tn_json v = tn_json_find(root, "/model/vocab_size");
+    uint64_t stated;
+    if (b->d->component_count == 0 || !tn_json_u64(v, &stated)) return;
+    const struct tn_value *rows = tn_component_value(b->d->components, "vocab_size");
+    if (rows->present && rows->u != stated) contradiction(b, v, rows->u, "/components/0/config/vocab_size");
+}
+
 static void check_length(struct tn_builder *b, struct tn_json root)
 {
     struct tn_json v = tn_json_find(root, "/model/max_sequence_length");
@@ -156,7 +190,9 @@ static void read_components(struct tn_builder *b, struct tn_json root)
     }
     if (!tn_json_present(ours) || b->failed != TN_OK) return;
     check_length(b, root);
+    check_vocabulary(b, root);
     check_width(b, ours);
+    check_ports(b, ours);
 }
 
 static bool read_contract(struct tn_builder *b, struct tn_json root)
