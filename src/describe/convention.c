@@ -44,6 +44,17 @@ static void compare(struct comparison *c, struct tn_json declared, struct tn_jso
     }
 }
 
+/* Where the convention's files are refused, what could not be read of them is no statement. */
+static void compare_members(struct comparison *c, struct tn_json declared, struct tn_json other, bool whole)
+{
+    for (struct tn_json v = tn_json_first(declared); tn_json_present(v); v = tn_json_next(v)) {
+        struct tn_json w = tn_json_get_str(other, tn_json_key(v));
+        bool container = tn_json_is(w, TN_JSON_OBJECT) || tn_json_is(w, TN_JSON_ARRAY);
+        bool unread = tn_json_type(w) == TN_JSON_NULL || (container && tn_json_count(w) == 0);
+        if (whole || (container && !unread)) compare(c, v, w, 1);
+    }
+}
+
 /* The content of a description as a document. */
 static bool parsed(struct tn_builder *b, const struct tn_description *d, struct tn_json_doc *doc)
 {
@@ -88,9 +99,10 @@ void tn_compare_with_convention(struct tn_builder *b)
     if (tn_builder_init(&other, b->inv, b->options, b->err) != TN_OK) {
         b->failed = other.failed;
     } else if (tn_describe_by_convention(&other) && other.failed == TN_OK) {
-        if (other.d->findings.blockers > 0) note_refused(b, &other);
-        else if (parsed(b, b->d, &declared) && parsed(b, other.d, &conventional))
-            compare(&c, tn_json_root(&declared), tn_json_root(&conventional), 0);
+        bool whole = other.d->findings.blockers == 0;
+        if (!whole) note_refused(b, &other);
+        if (parsed(b, b->d, &declared) && parsed(b, other.d, &conventional))
+            compare_members(&c, tn_json_root(&declared), tn_json_root(&conventional), whole);
     }
     if (b->failed == TN_OK) b->failed = other.failed;
     tn_json_release(&declared);

@@ -299,6 +299,12 @@ TEST(a_declared_contract_wins_visibly)
     CHECK_INT(cls.status, TN_OK);
     CHECK(strcmp(cls.id, mean.id) != 0);
     CHECK(cls.vectors && mean.vectors && memcmp(cls.vectors, mean.vectors, mean.dimensions * sizeof(float)) != 0);
+    /* A fault of the convention's own hides no contradiction. */
+    edit(folder, "config.json", "{", "{\"colour\": 1,");
+    text = inspect(&a, folder);
+    CHECK_CONTAINS(text, "by the convention's own files alone the package would be refused");
+    CHECK_CONTAINS(text, "\"pointer\": \"/modules/1/pooling/0\"");
+    free(text);
     free(mean.vectors);
     free(cls.vectors);
     api_end(&a);
