@@ -70,7 +70,11 @@ TN_DOC_OBJECT_TYPE(tn_plan_recipe_type, "Recipe", "The procedure of the task, an
     TN_DOC_MAY("max_tokens", TN_DOC_UINT64, NULL, "Most tokens of an input."),
     TN_DOC_MAY("truncation_side", TN_DOC_TEXT, NULL, "Side that is cut off longer inputs."),
     TN_DOC_MAY("normalizes", TN_DOC_BOOLEAN, NULL, "Whether vectors get length 1."),
-    TN_DOC_NULL("truncate_dimensions", TN_DOC_UINT64, "Components that are kept, when fewer than all."));
+    TN_DOC_NULL("truncate_dimensions", TN_DOC_UINT64, "Components that are kept, when fewer than all."),
+    TN_DOC_MAY("labels", TN_DOC_LIST_OF(TN_DOC_TEXT), NULL, "Labels of the head by id."),
+    TN_DOC_NULL("problem", TN_DOC_TEXT, "What the head's numbers mean, where the package says so."),
+    TN_DOC_MAY("function", TN_DOC_TEXT, NULL, "What turns the head's numbers into scores."),
+    TN_DOC_NULL("relevant_label", TN_DOC_TEXT, "Of two labels, the one that a document is ranked by."));
 
 /* ---- options and policy ------------------------------------------------------------------------------------------------ */
 

@@ -119,6 +119,7 @@ static void check_ports(struct tn_builder *b, struct tn_json component)
     const struct tn_description *d = b->d;
     bool pooled = false;
     for (uint32_t i = 0; i < d->module_count; i++) pooled |= d->modules[i].kind == TN_MODULE_POOLING;
+    pooled |= d->head && d->head->kind == TN_HEAD_SEQUENCE_CLASSIFICATION;
     static const struct {
         const char *list, *dtype;
     } sides[] = {{"/ports/inputs", "string"}, {"/ports/outputs", "float32"}};
@@ -155,17 +156,19 @@ static void check_length(struct tn_builder *b, struct tn_json root)
     contradiction(b, v, b->d->max_seq_length, "/max_seq_length");
 }
 
-/* The last dimension of the only output is the width of the chain. */
+/* The last dimension of the only output is the width of the chain, or of the head behind it. */
 static void check_width(struct tn_builder *b, struct tn_json component)
 {
     struct tn_json outputs = tn_json_find(component, "/ports/outputs");
     struct tn_json shape = tn_json_get(tn_json_first(outputs), "shape");
     size_t rank = tn_json_count(shape);
     uint64_t stated, width = b->d->module_count ? b->d->modules[b->d->module_count - 1].out_features : 0;
-    if (b->d->truncate_dim && b->d->truncate_dim < width) width = b->d->truncate_dim;
+    bool headed = b->d->head && b->d->head->labels;
+    if (headed) width = b->d->head->outputs;
+    else if (b->d->truncate_dim && b->d->truncate_dim < width) width = b->d->truncate_dim;
     if (tn_json_count(outputs) != 1 || rank == 0 || width == 0) return;
     if (!tn_json_u64(tn_json_at(shape, rank - 1), &stated) || stated == width) return;
-    contradiction(b, tn_json_at(shape, rank - 1), width, "/modules");
+    contradiction(b, tn_json_at(shape, rank - 1), width, headed ? "/head/labels" : "/modules");
 }
 
 /* ---- the dialect ------------------------------------------------------------------------------------------------- */
