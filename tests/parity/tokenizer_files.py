@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the tokenizer against the `tokenizers` library on many texts: ids, types, masks, byte offsets, decoding.
 
-    tests/parity/tokenizers.py --build build [--only WORD] [--quick]
+    tests/parity/tokenizer_files.py --build build [--only WORD] [--quick]
 
 Tokenizers: the real files of the model cache (Qwen 3 by `make fetch-models`; Llama 3, Gemma 3 and
 DeepSeek V3 when somebody put them there), tokenizers of 6,000 to 8,000 tokens trained here with the
