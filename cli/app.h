@@ -110,6 +110,7 @@ int cli_plan(struct cli *cli);
 int cli_embed(struct cli *cli);
 int cli_rerank(struct cli *cli);
 int cli_classify(struct cli *cli);
+int cli_tag(struct cli *cli);
 int cli_run(struct cli *cli);
 int cli_tokenize(struct cli *cli);
 int cli_qualify(struct cli *cli);

@@ -71,6 +71,11 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
         "Where labels exclude one another only the best is shown unless --top-k or --threshold asks for more; where "
         "several may hold, those of at least 0.5. --json gives the head's own numbers beside.",
         "tenon classify ./model \"I like it.\"\ntenon classify ./model --file mails.jsonl --jsonl --top-k 3 --json"},
+    [CLI_TAG] = {"tag", "PKG [TEXT...]", 1, SEVERAL, "label the parts of texts",
+        "Texts come as for embed. Each span has a label, its probability, and its place in the text in characters; --json has "
+        "bytes and tokens too. With --aggregate none every token stands by itself; simple joins neighbours of one entity; "
+        "first, average and max decide by word before they join. Spans of the label O are left out.",
+        "tenon tag ./model --aggregate simple \"Ada Lovelace lived in London.\""},
     [CLI_RUN] = {"run", "PKG --task TASK --input FILE", 1, 1, "run any task with a request in JSON",
         "The request is what `tenon tasks` describes for the task, as one JSON object; a member that the task does not have "
         "is refused. With --json the result is one document: what the task says as a whole, an object for each item with "
@@ -111,7 +116,7 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
 #define V(name) (1u << CLI_##name)
 #define EVERY ((1u << CLI_VERB_COUNT) - 1)
 #define PLANNED (V(CHECK) | V(PLAN) | V(QUALIFY) | V(RUN))
-#define TEXTS (V(EMBED) | V(TOKENIZE) | V(RERANK) | V(CLASSIFY))
+#define TEXTS (V(EMBED) | V(TOKENIZE) | V(RERANK) | V(CLASSIFY) | V(TAG))
 #define AT(member) offsetof(struct cli_values, member)
 #define FLAG(name, member, verbs, help) {name, CLI_FLAG, NULL, NULL, 0, 0, verbs, AT(member), help}
 #define STRING(name, member, value, verbs, help) {name, CLI_STRING, value, NULL, 0, 0, verbs, AT(member), help}
@@ -171,6 +176,7 @@ const struct cli_option cli_options[] = {
     {"threshold", CLI_NUMBER, "X", NULL, 0, 0, V(CLASSIFY), AT(threshold), "leave out labels whose score is below X"},
     FLAG("text", text, V(EMBED) | V(CLASSIFY), "the input is text, as the plan's task says anyway"),
     FLAG("image", image, V(EMBED) | V(CLASSIFY), "the input is pictures; refused unless the plan's task takes them"),
+    CHOICE("aggregate", aggregate, "none|simple|first|average|max", V(TAG), "how tokens become spans; none unless asked"),
     STRING("input", input, "FILE", V(RUN), "the request as JSON; - is standard input"),
     STRING("pair", pair, "TEXT", V(TOKENIZE), "second text of a pair, for each text"),
     FLAG("no-special", no_special, V(TOKENIZE), "without the special tokens around the text"),

@@ -22,6 +22,7 @@ enum cli_verb_id {
     CLI_EMBED,
     CLI_RERANK,
     CLI_CLASSIFY,
+    CLI_TAG,
     CLI_RUN,
     CLI_TOKENIZE,
     CLI_QUALIFY,
@@ -72,7 +73,7 @@ struct cli_values {
     const char *file, *role, *normalize, *truncate, *npy, *pair, *completion;
     bool jsonl, atomic, no_special, man;
     uint64_t dimensions, batch, max_tokens, top_k; /* 0: not given */
-    const char *query, *scores, *input;
+    const char *query, *scores, *input, *aggregate;
     bool text, image;
     double threshold;
     const char **operands;

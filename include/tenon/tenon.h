@@ -392,6 +392,38 @@ typedef struct tn_rerank_request {
     uint32_t timeout_ms;
 } tn_rerank_request;
 
+/* How tokens become spans; the words are those of transformers' token classification. */
+typedef enum tn_aggregation {
+    TN_AGGREGATE_NONE,   /* each token by itself */
+    TN_AGGREGATE_SIMPLE, /* neighbours of one entity; B- begins another */
+    TN_AGGREGATE_FIRST,  /* words first: each takes the label of its first token */
+    TN_AGGREGATE_AVERAGE, /* ... of the mean of its tokens' probabilities */
+    TN_AGGREGATE_MAX     /* ... of its surest token */
+} tn_aggregation;
+
+typedef struct tn_tag_request {
+    size_t struct_size;
+    const tn_string *texts; /* read during the call only */
+    size_t count;
+    tn_aggregation aggregation;
+    bool keep_outside;      /* also spans of the label "O", which stands for no entity */
+    bool want_logits;       /* every token's logits in the event */
+    tn_truncation truncation; /* of a single text: TN_TRUNCATE_AUTO or TN_TRUNCATE_NO */
+    tn_side side;
+    bool atomic;
+    unsigned batch;
+    uint32_t timeout_ms;
+} tn_tag_request;
+
+/* A span of the text with its label. `label` is valid until the execution is freed. */
+typedef struct tn_tag {
+    tn_string label;              /* as the package names it; without B- and I- where tokens were joined */
+    float score;                  /* a probability */
+    size_t begin, end;            /* bytes of the text, half-open */
+    size_t begin_char, end_char;  /* the same in code points */
+    size_t token, token_count;    /* place of its first token in the sequence, and how many it has */
+} tn_tag;
+
 /* One label of a classifier with its score. `name` is valid until the execution is freed. */
 typedef struct tn_label {
     size_t id;
@@ -417,10 +449,13 @@ typedef struct tn_event {
     size_t failed_items;    /* terminal: how many items have failed */
     tn_score_kind score_kind; /* of `score` and of the labels' */
     float score;              /* rerank */
-    const float *logits;      /* [logit_count] classify, rerank: what the head gave; valid until the execution is freed */
+    /* [logit_count] classify, rerank, tag (tokens times labels): what the head gave; valid until the execution is freed */
+    const float *logits;
     size_t logit_count;
     const tn_label *labels;   /* [label_count] classify: best first, equal scores by id */
     size_t label_count;
+    const tn_tag *tags;       /* [tag_count] tag: in the order of the text; valid until the execution is freed */
+    size_t tag_count;
 } tn_event;
 
 /* Checks and queues the request; TN_BUSY with figures when it is not admitted. */
@@ -431,6 +466,7 @@ TN_API tn_status tn_classify_start(tn_session *session, const tn_classify_reques
 /* Documents come best first, equal scores by index, then those that failed by index; nothing before all are scored. */
 TN_API tn_status tn_rerank_start(tn_session *session, const tn_rerank_request *request, tn_execution **out,
                                  tn_error *err);
+TN_API tn_status tn_tag_start(tn_session *session, const tn_tag_request *request, tn_execution **out, tn_error *err);
 /* The request of whatever task the session serves, in its JSON form (tn_tasks, `tenon tasks`). */
 TN_API tn_status tn_request_start(tn_session *session, const char *json, size_t length, tn_execution **out, tn_error *err);
 /*

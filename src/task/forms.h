@@ -30,7 +30,9 @@ extern const struct tn_doctype tn_form_truncation, tn_form_side, tn_form_scores,
 
 /* Rows of a request's table for what tn_form_read_choices reads. */
 #define TN_FORM_CHOICES                                                                                                \
-    TN_DOC_NULL("role", TN_DOC_TEXT, "Name of a prompt of the package; absent: its default; empty: none."),           \
+    TN_DOC_NULL("role", TN_DOC_TEXT, "Name of a prompt of the package; absent: its default; empty: none."), TN_FORM_CUTS
+/* Those of a task that puts no prompts in front. */
+#define TN_FORM_CUTS                                                                                                   \
         TN_DOC_NULL("truncation", &tn_form_truncation, "What is cut when the texts are too long together."),           \
         TN_DOC_NULL("side", &tn_form_side, "Which end is cut; absent: as the tokenizer says."),                        \
         TN_DOC_MAY("atomic", TN_DOC_BOOLEAN, "false", "Whether one bad item fails the whole request."),                \

@@ -8,6 +8,7 @@ static const struct tn_task *const tasks[] = {
     &tn_task_classify_text,
     &tn_task_embedding_dense,
     &tn_task_rerank,
+    &tn_task_tag,
 };
 
 const struct tn_task *tn_task_at(size_t index)

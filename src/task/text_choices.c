@@ -109,6 +109,11 @@ void tn_text_choices_fields(struct tn_json_writer *w)
 {
     tn_contract_field(w, "role", "name of a prompt, or absent", "the prompt's text is put in front of what comes first; absent: "
                       "the package's default prompt; empty: no prompt");
+    tn_text_cuts_fields(w);
+}
+
+void tn_text_cuts_fields(struct tn_json_writer *w)
+{
     tn_contract_field(w, "truncation", "longest_first | only_first | only_second | no",
                       "what is cut from texts that are longer together than the model takes; no: input_too_long");
     tn_contract_field(w, "side", "right | left", "the end that is cut; absent: as the tokenizer says");

@@ -38,7 +38,8 @@ void tn_text_route_write(struct tn_json_writer *w, const struct tn_description *
 
 /* One member of a contract's "request" or "result". */
 void tn_contract_field(struct tn_json_writer *w, const char *name, const char *type, const char *meaning);
-/* Those of a request that this file reads. */
+/* Those of a request that this file reads; without the prompt. */
 void tn_text_choices_fields(struct tn_json_writer *w);
+void tn_text_cuts_fields(struct tn_json_writer *w);
 
 #endif

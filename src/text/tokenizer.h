@@ -90,6 +90,7 @@ struct tn_text_facts {
     uint32_t padding_id, padding_type_id;
     struct tn_str padding_token; /* valid while the tokenizer lives */
     bool decoder;                /* a decoder is stated; else tokens are joined by blanks */
+    bool continuing_prefix;      /* tokens inside a word carry a prefix of their own ("##") */
     uint64_t special_tokens_single, special_tokens_pair; /* what truncation reserves */
 };
 struct tn_text_facts tn_text_tokenizer_facts(const struct tn_text_tokenizer *t);

@@ -168,6 +168,81 @@ static void rank_two(struct api *a, tn_session *session, struct tn_json v)
     }
 }
 
+/* ---- tagging --------------------------------------------------------------------------------------------------------------- */
+
+static void compare_tags(const char *name, size_t i, struct tn_json expected, const tn_event *e)
+{
+    size_t k = 0;
+    if (tn_json_count(expected) != e->tag_count) {
+        test_fail(__FILE__, __LINE__, "%s case %zu: %zu tags, expected %zu", name, i, e->tag_count, tn_json_count(expected));
+        return;
+    }
+    for (struct tn_json v = tn_json_first(expected); v.doc; v = tn_json_next(v), k++) {
+        const tn_tag *t = &e->tags[k];
+        struct tn_str label = {"", 0};
+        double score = NAN;
+        uint64_t begin = 0, end = 0, token = t->token;
+        tn_json_str(tn_json_get(v, "label"), &label);
+        tn_json_f64(tn_json_get(v, "score"), &score);
+        tn_json_u64(tn_json_get(v, "start"), &begin);
+        tn_json_u64(tn_json_get(v, "end"), &end);
+        tn_json_u64(tn_json_get(v, "token"), &token);
+        if (!tn_str_eq(label, (struct tn_str){t->label.data, t->label.length}) || t->begin_char != begin || t->end_char != end ||
+            t->token != token || !(fabs((double)t->score - score) <= SCORE_TOLERANCE)) {
+            test_fail(__FILE__, __LINE__, "%s case %zu: tag %zu is %.*s %zu..%zu (token %zu) with %.9g, expected %.*s %zu..%zu (token %zu) with %.9g",
+                      name, i, k, (int)t->label.length, t->label.data, t->begin_char, t->end_char, t->token, (double)t->score,
+                      (int)label.n, label.s, (size_t)begin, (size_t)end, (size_t)token, score);
+        }
+    }
+}
+
+static void tag_case(struct api *a, const char *name, tn_session *session, size_t i, struct tn_json v)
+{
+    static const char *const names[] = {"none", "simple", "first", "average", "max"};
+    tn_string text = heads_string(tn_json_get(v, "text"));
+    struct tn_json rows = tn_json_get(v, "logits");
+    for (size_t n = 0; n < 5; n++) {
+        tn_tag_request r = TN_INIT(tn_tag_request);
+        tn_execution *x = NULL;
+        tn_event e = {0};
+        r.texts = &text;
+        r.count = 1;
+        r.aggregation = (tn_aggregation)n;
+        r.want_logits = true;
+        CHECK_INT(tn_tag_start(session, &r, &x, a->err), TN_OK);
+        if (!x) return;
+        heads_collect(a, x, &e, 1, TN_OK);
+        compare_tags(name, i, tn_json_get(tn_json_get(v, "entities"), names[n]), &e);
+        size_t width = tn_json_count(tn_json_first(rows)), row = 0;
+        CHECK_INT(e.logit_count, tn_json_count(rows) * width);
+        for (struct tn_json l = tn_json_first(rows); l.doc && e.logits; l = tn_json_next(l), row++)
+            heads_compare_row(name, i, l, e.logits + row * width, width, LOGIT_TOLERANCE);
+        tn_execution_free(x);
+    }
+}
+
+TEST(every_tagger_equals_the_reference)
+{
+    struct api a;
+    unsigned files = 0;
+    REQUIRE(api_begin(&a, 2));
+    DIR *dir = opendir(test_path("golden/heads"));
+    REQUIRE(dir);
+    for (struct dirent *d; (d = readdir(dir));) {
+        struct heads_golden g;
+        size_t i = 0;
+        if (!strstr(d->d_name, "_tags.json") || !heads_open(&g, d->d_name)) continue;
+        tn_session *session = heads_session(&a, g.path, "tag");
+        for (struct tn_json v = tn_json_first(tn_json_get(g.root, "cases")); session && v.doc; v = tn_json_next(v)) tag_case(&a, d->d_name, session, i++, v);
+        tn_session_free(session);
+        heads_close(&g);
+        files++;
+    }
+    closedir(dir);
+    CHECK(files >= 6);
+    api_end(&a);
+}
+
 /* ---- all packages -------------------------------------------------------------------------------------------------------- */
 
 static bool run_file(struct api *a, const char *file)

@@ -59,6 +59,7 @@ TEST(printed_plans_are_taken_again)
     plan_again(&a, classifier(), "classify.text");
     plan_again(&a, ranker(), "rerank");
     plan_again(&a, test_path("golden/heads/bert_scorer_two"), "rerank");
+    plan_again(&a, test_path("golden/heads/electra_tags"), "tag");
     api_end(&a);
 }
 
@@ -194,6 +195,43 @@ TEST(the_same_bits_in_any_company)
 {
     static float first[TEXTS * WIDTH];
     for (unsigned threads = 1; threads <= 4; threads++) company(threads, first);
+}
+
+/* A row for each token: rows of many sequences in one invocation come back to their own. */
+TEST(tags_do_not_depend_on_company)
+{
+    struct api a;
+    tn_string texts[TEXTS];
+    tn_event all[TEXTS] = {{0}}, one = {0};
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        REQUIRE(api_begin(&a, threads));
+        tn_session *session = heads_session(&a, test_path("golden/heads/electra_tags"), "tag");
+        REQUIRE(session);
+        fill(texts, TEXTS);
+        tn_tag_request r = TN_INIT(tn_tag_request);
+        r.texts = texts;
+        r.count = TEXTS;
+        r.want_logits = true;
+        r.aggregation = TN_AGGREGATE_AVERAGE;
+        tn_execution *x = NULL, *y = NULL;
+        REQUIRE(tn_tag_start(session, &r, &x, a.err) == TN_OK);
+        CHECK_INT(heads_collect(&a, x, all, TEXTS, TN_OK), TEXTS);
+        for (size_t i = 0; i < TEXTS; i++) {
+            tn_tag_request alone = r;
+            alone.texts = &texts[i];
+            alone.count = 1;
+            REQUIRE(tn_tag_start(session, &alone, &y, a.err) == TN_OK);
+            heads_collect(&a, y, &one, 1, TN_OK);
+            CHECK(one.logit_count == all[i].logit_count && one.tag_count == all[i].tag_count);
+            CHECK(memcmp(one.logits, all[i].logits, one.logit_count * sizeof(float)) == 0);
+            for (size_t k = 0; k < one.tag_count; k++)
+                CHECK(one.tags[k].score == all[i].tags[k].score && one.tags[k].begin == all[i].tags[k].begin);
+            tn_execution_free(y);
+        }
+        tn_execution_free(x);
+        tn_session_free(session);
+        api_end(&a);
+    }
 }
 
 TEST(a_document_s_score_does_not_depend_on_the_others)
@@ -513,6 +551,7 @@ static void sweep(const char *path, const char *task, const char *request)
 TEST(sweep_requests)
 {
     sweep(classifier(), "classify.text", "{\"texts\": [{\"id\": 1, \"text\": \"water\"}, {\"text\": \"a\", \"pair\": \"b\"}], \"top_k\": 2, \"threshold\": 0.1}");
+    sweep(test_path("golden/heads/bert_tags"), "tag", "{\"texts\": [\"hello world\", {\"id\": 3, \"text\": \"\"}], \"aggregation\": \"max\", \"want_logits\": true}");
     sweep(ranker(), "rerank", "{\"query\": \"water\", \"documents\": [\"a\", {\"id\": \"x\", \"text\": \"b\"}], \"scores\": \"logit\", \"atomic\": true}");
 }
 
