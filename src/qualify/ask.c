@@ -63,7 +63,7 @@ static void keep_message(struct tn_answers *a, const struct tn_error *err)
 }
 
 /* False without memory. */
-static bool keep_item(struct tn_answers *a, const tn_event *event, const struct tn_error *err)
+static bool keep_item(const struct tn_suite *s, struct tn_answers *a, const tn_event *event, const struct tn_error *err)
 {
     if (event->index >= a->count) return true;
     a->events[event->index] = *event;
@@ -73,14 +73,14 @@ static bool keep_item(struct tn_answers *a, const tn_event *event, const struct 
         keep_message(a, err);
         return true;
     }
+    size_t width = s->kind->width(s, event);
     if (!a->vectors) {
-        a->dimensions = event->dimensions;
-        a->vectors = tn_calloc(a->alloc, a->count, event->dimensions * sizeof(float));
+        a->dimensions = width;
+        a->vectors = tn_calloc(a->alloc, a->count, width * sizeof(float));
         if (!a->vectors) return false;
     }
-    if (event->dimensions == a->dimensions) {
-        memcpy(a->vectors + event->index * a->dimensions, event->embedding, a->dimensions * sizeof(float));
-    }
+    if (width == a->dimensions) s->kind->row(event, a->vectors + event->index * width, width);
+    if (s->kind->holds && !s->kind->holds(event) && a->disorder == 0) a->disorder = event->index + 1;
     return true;
 }
 
@@ -95,7 +95,7 @@ static enum tn_status pull(struct tn_suite *s, tn_execution *execution, struct t
             return tn_suite_is_fatal(s, status) ? status : TN_OK;
         }
         if (event.kind == TN_EVENT_ITEM && tn_suite_is_fatal(s, event.status)) return event.status;
-        if (event.kind == TN_EVENT_ITEM && !keep_item(out, &event, s->scratch)) return tn_suite_no_memory(s);
+        if (event.kind == TN_EVENT_ITEM && !keep_item(s, out, &event, s->scratch)) return tn_suite_no_memory(s);
         if (event.kind == TN_EVENT_TERMINAL) {
             /* Failed items are counted already; a request of which some failed has still completed. */
             out->failure = event.status;
@@ -116,7 +116,7 @@ enum tn_status tn_suite_ask(struct tn_suite *s, tn_session *session, const tn_em
     *out = (struct tn_answers){.alloc = s->alloc, .count = request->count};
     out->events = tn_calloc(s->alloc, request->count, sizeof(*out->events));
     if (!out->events) return tn_suite_no_memory(s);
-    enum tn_status status = tn_embed_start(session, request, &execution, s->scratch);
+    enum tn_status status = s->kind->start(session, request, &execution, s->scratch);
     if (status) {
         out->failure = status;
         keep_message(out, s->scratch);

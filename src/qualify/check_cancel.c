@@ -41,7 +41,7 @@ static enum tn_status cancel_after(struct tn_suite *s, const tn_string *texts, s
     *out = (struct ending){0};
     tn_embed_request request = tn_suite_request(texts, count);
     request.batch = 2;
-    enum tn_status status = tn_embed_start(s->session, &request, &x, s->scratch);
+    enum tn_status status = s->kind->start(s->session, &request, &x, s->scratch);
     if (status) {
         out->terminal = status;
         return tn_suite_is_fatal(s, status) ? status : TN_OK;

@@ -145,7 +145,7 @@ static enum tn_status check_precision(struct tn_suite *s)
     struct tn_answers a = {0};
     tn_session *session = NULL;
     tn_plan_options options = tn_suite_options(s);
-    if (s->plan->row->assessment.numeric.compute == TN_COMPUTE_F32) return TN_OK;
+    if (!s->kind->embeds || s->plan->row->assessment.numeric.compute == TN_COMPUTE_F32) return TN_OK;
     struct tn_check *c =
         tn_suite_check(s, "numeric.cosine", TN_LEVEL_LOADS, "vectors point where those computed in f32 do", COSINE_WHY);
     if (!c) return tn_suite_no_memory(s);

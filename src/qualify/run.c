@@ -117,7 +117,7 @@ static enum tn_status describe_route(struct tn_suite *s)
     r->task = tn_str_of(s->plan->task->name);
     r->contract = r->route.contract;
     r->recipe = r->route.recipe;
-    r->suite = TN_STR(TN_SUITE_EMBEDDING);
+    r->suite = tn_str_of(s->kind->revision);
     r->build = tn_str_of(tn_version());
     r->created = tn_os_wall_seconds();
     r->max_tokens = s->max_tokens;
@@ -182,6 +182,22 @@ static enum tn_status read_space(struct tn_suite *s)
 
 /* ---- the run ------------------------------------------------------------------------------------------------------ */
 
+static enum tn_status refuse_task(struct tn_suite *s)
+{
+    struct tn_finding *f = tn_error_set(s->err, TN_UNSUPPORTED_TASK, TN_PHASE_RECORD, "there is no suite for this task");
+    tn_found(f, "%s", s->plan->task->name);
+    return TN_UNSUPPORTED_TASK;
+}
+
+static enum tn_status refuse_golden(struct tn_suite *s)
+{
+    struct tn_finding *f = tn_error_set(s->err, TN_UNSUPPORTED_OPTION, TN_PHASE_RECORD, "goldens of this task cannot be read");
+    tn_at_option(f, "golden");
+    tn_found(f, "task %s", s->plan->task->name);
+    tn_expected(f, "no golden file: the task's invariants alone");
+    return TN_UNSUPPORTED_OPTION;
+}
+
 /* Plan, golden and tokenizer: everything that can refuse before a weight is read. */
 static enum tn_status begin(struct tn_suite *s)
 {
@@ -191,6 +207,9 @@ static enum tn_status begin(struct tn_suite *s)
     s->d = s->plan->survey.planner->d;
     s->max_tokens = (size_t)s->plan->survey.route.max_tokens;
     s->normalizes = tn_embedding_normalizes(s->d);
+    s->kind = tn_suite_kind_of(s->plan->task);
+    if (!s->kind) return refuse_task(s);
+    if (s->env->golden && !s->kind->embeds) return refuse_golden(s);
     if (s->env->golden) {
         status = tn_golden_open(&s->golden, s->env->ctx, s->env->golden, s->err);
         if (!status) status = tn_golden_belongs(&s->golden, s->d->inv, s->env->stop, s->err);
@@ -222,21 +241,17 @@ static enum tn_status first_answers(struct tn_suite *s)
     tn_embed_request request = tn_suite_request(s->texts, s->count);
     status = tn_suite_ask(s, s->session, &request, &s->base);
     if (!status) note_envelope(s);
-    return status ? status : read_space(s);
+    if (!s->kind->embeds) s->r->space = TN_STR("");
+    return status || !s->kind->embeds ? status : read_space(s);
 }
 
 static enum tn_status run_checks(struct tn_suite *s)
 {
-    static enum tn_status (*const checks[])(struct tn_suite *) = {
-        tn_check_vectors, tn_check_company, tn_check_lengths, tn_check_prompts,
-        tn_check_cancel,  tn_check_stages,  tn_check_golden,
-        tn_check_sessions, /* the last: it ends the first session */
-    };
-    enum tn_status status = tn_check_mask(s);
+    enum tn_status status = s->kind->embeds ? tn_check_mask(s) : TN_OK;
     if (!status) status = first_answers(s);
-    for (size_t i = 0; !status && i < sizeof(checks) / sizeof(checks[0]); i++) {
+    for (tn_suite_check_fn *const *check = s->kind->checks; !status && *check; check++) {
         status = tn_cancel_fail(s->env->stop, TN_PHASE_RECORD, s->err);
-        if (!status) status = checks[i](s);
+        if (!status) status = (*check)(s);
     }
     return status;
 }

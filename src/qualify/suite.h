@@ -1,5 +1,5 @@
 /*
- * Shared by the files of the suite for embedding.dense. Checks return a status only for what must end the whole run
+ * Shared by the files of the suite. What differs by task is in kinds.c. Checks return a status only for what must end the whole run
  * (no memory, cancelled); everything else they find is a row of the record.
  */
 #ifndef TN_QUALIFY_SUITE_H
@@ -27,10 +27,31 @@ struct tn_answers {
     enum tn_status failure; /* of the request as a whole, or TN_OK */
     char message[320];  /* that failure's, or the first failed item's */
     size_t failed;      /* items */
+    size_t disorder;    /* 1 + place of the first answer that does not hold in itself, 0: all hold */
 };
+
+struct tn_suite;
+typedef enum tn_status tn_suite_check_fn(struct tn_suite *s);
+
+/* What the suite does for one task. */
+struct tn_suite_kind {
+    const char *task, *revision;
+    bool embeds; /* vectors: goldens and directions are looked at */
+    /* Starts the task's request for the texts of a request for embeddings, with its batch and truncation. */
+    enum tn_status (*start)(tn_session *session, const tn_embed_request *request, tn_execution **out, tn_error *err);
+    /* Numbers of an item's answer that are compared: how many, and they. */
+    size_t (*width)(const struct tn_suite *s, const tn_event *e);
+    void (*row)(const tn_event *e, float *row, size_t width);
+    bool (*holds)(const tn_event *e); /* NULL: a check of its own looks */
+    tn_suite_check_fn *const *checks; /* NULL-terminated, in the order of the run */
+};
+
+/* NULL: the task has no suite. */
+const struct tn_suite_kind *tn_suite_kind_of(const struct tn_task *task);
 
 struct tn_suite {
     const struct tn_qualify_env *env;
+    const struct tn_suite_kind *kind;
     struct tn_alloc *alloc;
     struct tn_record *r;
     struct tn_plan *plan;        /* as asked */
