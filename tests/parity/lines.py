@@ -165,6 +165,13 @@ def texts():
     return out[:TEXTS]
 
 
+def ragged():
+    """Texts of about as many tokens as words, from one to more than most position tables hold."""
+    words = " ".join(texts()[60:]).split()
+    counts = (1, 3, 8, 14, 15, 16, 30, 31, 62, 63, 64, 98, 126, 127, 128, 190, 191, 250, 300, 380, 500, 1000, 2500)
+    return [" ".join((words[7 * n:] + words)[:n]) for n in counts]
+
+
 def main():
     data = "\n".join(lines()) + "\n"
     pathlib.Path(sys.argv[1]).write_bytes(data.encode())

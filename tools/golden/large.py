@@ -15,6 +15,7 @@ import tempfile
 import warnings
 
 import common
+import families
 
 warnings.simplefilter("ignore")
 
@@ -29,6 +30,17 @@ MODELS = {
                             "mean", True, 384),
     "random-distilbert-768x2": ("distilbert", dict(dim=768, n_layers=2, n_heads=12, hidden_dim=3072),
                                 "cls", False, 256),
+    "random-roberta-768x4": ("roberta", dict(hidden_size=768, num_hidden_layers=4, num_attention_heads=12,
+                                             intermediate_size=3072, max_position_embeddings=514, type_vocab_size=1,
+                                             layer_norm_eps=1e-5), "mean", False, 512),
+    "random-electra-256x6": ("electra", dict(embedding_size=128, hidden_size=256, num_hidden_layers=6,
+                                             num_attention_heads=4, intermediate_size=1024), "cls", False, 512),
+    "random-modernbert-768x6": ("modernbert", dict(hidden_size=768, num_hidden_layers=6, num_attention_heads=12,
+                                                   intermediate_size=1152, pad_token_id=0), "mean", False, 2048),
+    "random-deberta-v3-768x4": ("deberta-v2", dict(
+        hidden_size=768, num_hidden_layers=4, num_attention_heads=12, intermediate_size=3072, relative_attention=True,
+        pos_att_type=["p2c", "c2p"], share_att_key=True, norm_rel_ebd="layer_norm", position_buckets=256,
+        position_biased_input=False), "mean", False, 512),
 }
 
 
@@ -55,10 +67,17 @@ def build(name, target):
     if family == "mpnet":
         words = ["<s>", "<pad>", "</s>", "<unk>"] + sorted(vocab, key=vocab.get) + ["<mask>"]
         vocab = {word: index for index, word in enumerate(words)}
-    prefix = {"bert": "Bert", "mpnet": "MPNet", "distilbert": "DistilBert"}[family]
-    tokenizer = getattr(transformers, prefix + "Tokenizer")(vocab=vocab, model_max_length=limit)
-    model = getattr(transformers, prefix + "Model")(
-        getattr(transformers, prefix + "Config")(vocab_size=len(vocab), **config))
+    if family == "roberta":
+        vocab = {word: index for index, word in enumerate(families.ROBERTA_SPECIALS + sorted(vocab, key=vocab.get)
+                                                          + ["<mask>"])}
+    if family in families.FAMILIES:
+        config_class, model_class, make_tokenizer = families.FAMILIES[family][:3]
+        tokenizer = make_tokenizer(vocab, model_max_length=limit)
+    else:
+        prefix = {"bert": "Bert", "mpnet": "MPNet", "distilbert": "DistilBert"}[family]
+        config_class, model_class = (getattr(transformers, prefix + kind) for kind in ("Config", "Model"))
+        tokenizer = getattr(transformers, prefix + "Tokenizer")(vocab=vocab, model_max_length=limit)
+    model = model_class(config_class(vocab_size=len(vocab), **config))
     common.fill_weights(model, SEED, name)
     scratch = pathlib.Path(tempfile.mkdtemp(prefix=".random.", dir=target.parent))
     model.save_pretrained(scratch / "encoder")
