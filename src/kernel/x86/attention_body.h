@@ -124,7 +124,7 @@ struct band {
 };
 
 /* Lanes of keys that the row does not see hold `rest`. */
-static vec in_band(vec v, struct band b, size_t j, float rest)
+TN_INLINE vec in_band(vec v, struct band b, size_t j, float rest)
 {
     if (b.end - j < VEC) v = v_blend_tail(v_tail(b.end - j), v, v_set(rest));
     return b.begin > j ? v_blend_tail(v_tail(b.begin - j), v_set(rest), v) : v;
@@ -132,7 +132,7 @@ static vec in_band(vec v, struct band b, size_t j, float rest)
 
 /* Largest score of a row; with `bias` (or an unusual scale) the row is first replaced by its scaled
  * scores. Returns the factor that the scores still lack. */
-static float prepare_row(const struct head *h, float *s, struct band b, const float *bias, float *largest)
+TN_INLINE float prepare_row(const struct head *h, float *s, struct band b, const float *bias, float *largest)
 {
     const vec scale = v_set(h->a->scale);
     const bool now = bias || !(h->a->scale > 0.0f);
@@ -154,8 +154,9 @@ static float prepare_row(const struct head *h, float *s, struct band b, const fl
     return now ? 1.0f : h->a->scale;
 }
 
-/* Turns a row of scores into e^(score - largest) and returns 1 / sum. */
-static float softmax_row(const struct head *h, float *s, struct band b, const float *bias)
+/* Turns a row of scores into e^(score - largest) and returns 1 / sum. Inline, so that a band that begins at 0 costs
+ * nothing. */
+TN_INLINE float softmax_row(const struct head *h, float *s, struct band b, const float *bias)
 {
     float largest, lacking = prepare_row(h, s, b, bias, &largest);
     const vec max = v_set(largest), factor = v_set(lacking * LOG2_E);
@@ -169,18 +170,24 @@ static float softmax_row(const struct head *h, float *s, struct band b, const fl
     return 1.0f / v_sum(sum);
 }
 
-/* Scores of keys that no lane of the band has touched, among the first `count`: they must weigh nothing. */
-static void clear_outside(float *s, struct band b, size_t count)
+/* The same for row i that sees a window of the keys from .. to - 1; the others must weigh nothing. */
+static float softmax_band(const struct head *h, float *s, size_t i, size_t from, size_t to, const float *bias)
 {
+    const size_t window = h->a->window;
+    struct band b = {0, to - from};
+    if (i + 1 > from + window) b.begin = i + 1 - window - from;
+    if (i + window < to) b.end = i + window - from;
+    float inverse = softmax_row(h, s, b, bias);
     for (size_t j = 0; j < b.begin / VEC * VEC; j += VEC) v_store(s + j, v_zero());
-    for (size_t j = (b.end + VEC - 1) / VEC * VEC; j < count; j += VEC) v_store(s + j, v_zero());
+    for (size_t j = (b.end + VEC - 1) / VEC * VEC; j < to - from; j += VEC) v_store(s + j, v_zero());
+    return inverse;
 }
 
 /* Query rows i .. i + rows - 1 against keys from .. to - 1; `from` begins a panel. */
-static void attend_tile(const struct head *h, size_t i, size_t rows, size_t from, size_t to)
+TN_INLINE void attend_tile(const struct head *h, size_t i, size_t rows, size_t from, size_t to)
 {
     const struct tn_attention_args *a = h->a;
-    const size_t dim = a->head_dim, window = a->window;
+    const size_t dim = a->head_dim;
     float inverse[TILE_ROWS];
     struct tile tile = {
         .x = a->q + (h->first + i) * a->q_stride + h->column,
@@ -199,11 +206,8 @@ static void attend_tile(const struct head *h, size_t i, size_t rows, size_t from
     for (size_t r = 0; r < rows; r++) {
         const float *bias = h->bias ? h->bias + from - (i + r) : NULL;
         float *s = h->scores + r * h->score_stride;
-        struct band b = {0, to - from};
-        if (window && i + r + 1 > from + window) b.begin = i + r + 1 - window - from;
-        if (window && i + r + window < to) b.end = i + r + window - from;
-        inverse[r] = softmax_row(h, s, b, bias);
-        if (window) clear_outside(s, b, to - from);
+        inverse[r] = a->window ? softmax_band(h, s, i + r, from, to, bias)
+                               : softmax_row(h, s, (struct band){0, to - from}, bias);
     }
     tile = (struct tile){
         .x = h->scores,
