@@ -348,7 +348,8 @@ TEST(fifty_times_load_run_unload)
 
 TEST(the_estimate_is_near_the_peak)
 {
-    static const char *const packages[] = {"bert_odd_width", "mpnet_mean_normalize", "distilbert_cls", "bert_dense_chain"};
+    static const char *const packages[] = {"bert_odd_width", "mpnet_mean_normalize", "distilbert_cls", "bert_dense_chain",
+                                           "roberta_mean_normalize", "modernbert_mean_normalize", "deberta_v2_mean_normalize"};
     for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
         struct api a;
         char path[256];
