@@ -268,6 +268,8 @@ static const char prompts[] = "golden/packages/bert_prompt_excluded";
 static const char chain[] = "golden/packages/bert_dense_chain";
 static const char shards[] = "golden/packages/bert_sharded";
 static const char vocab[] = "golden/packages/bert_vocab_txt_uncased";
+static const char angles[] = "golden/packages/modernbert_old_names";   /* tables that are made at load */
+static const char terms[] = "golden/packages/deberta_v2_own_projections"; /* values that are computed at load */
 
 TEST(runtime)
 {
@@ -295,6 +297,8 @@ TEST(assessing)
 {
     sweep(prompts, "assess", stage_assess, host_stride(1));
     sweep(chain, "assess", stage_assess, host_stride(3));
+    sweep(angles, "assess", stage_assess, host_stride(5));
+    sweep(terms, "assess", stage_assess, host_stride(5));
 }
 
 TEST(planning)
@@ -308,6 +312,8 @@ TEST(loading)
     sweep(prompts, "load", stage_load, host_stride(2));
     sweep(chain, "load", stage_load, host_stride(5));
     sweep(shards, "load", stage_load, host_stride(5));
+    sweep(angles, "load", stage_load, host_stride(3));
+    sweep(terms, "load", stage_load, host_stride(3));
 }
 
 TEST(embedding)
