@@ -145,12 +145,22 @@ struct tn_tokenizer_hints {
 void tn_describe_tokenizer(struct tn_builder *b, const struct tn_tokenizer_hints *hints);
 
 /* A tokenizer class of transformers whose stages this build knows. */
+/* What a class builds where it does not take the stages of tokenizer.json. Only BERT's are written by this build. */
+enum tn_tokenizer_stages { TN_STAGES_BERT, TN_STAGES_ROBERTA, TN_STAGES_XLM_ROBERTA, TN_STAGES_DEBERTA_V2 };
+
 struct tn_tokenizer_class {
     const char *name;
     bool from_file; /* the class takes every stage from tokenizer.json */
+    enum tn_tokenizer_stages stages;
     enum tn_tokenizer_template pair_template;
     bool type_ids;
     const char *unk, *cls, *sep, *pad, *mask; /* published defaults; NULL: none */
+};
+
+/* Options in tokenizer_config.json of the classes that tokenizer_rebuilt.c knows. */
+struct tn_tokenizer_options {
+    bool add_prefix_space, trim_offsets, do_lower_case, split_by_punct;
+    uint64_t unk_id;
 };
 
 /* The documents of one tokenizer while they are read; those that are absent are zeroed. */
@@ -158,6 +168,7 @@ struct tn_tokenizer_reader {
     struct tn_builder *b;
     const struct tn_tokenizer_hints *hints;
     const struct tn_tokenizer_class *class;
+    struct tn_tokenizer_options options;
     struct tn_json_doc file, config, map; /* tokenizer.json, tokenizer_config.json, special_tokens_map.json */
     struct tn_tokenizer_facts *facts;
 };
@@ -175,6 +186,14 @@ struct tn_tokenizer_vocabulary {
 };
 struct tn_tokenizer_vocabulary tn_tokenizer_scan_vocabulary(struct tn_tokenizer_reader *r);
 void tn_tokenizer_compare_added(struct tn_tokenizer_reader *r);
+
+/* tokenizer_stages.c: whether the post-processor of tokenizer.json is the class's, with the ids of the vocabulary. */
+bool tn_tokenizer_same_template(struct tn_tokenizer_reader *r, struct tn_json root,
+                                const struct tn_tokenizer_vocabulary *vocabulary);
+/* tokenizer_rebuilt.c: refuses each stage that is not the one its class builds; true when all are. */
+bool tn_tokenizer_compare_rebuilt(struct tn_tokenizer_reader *r, const struct tn_tokenizer_vocabulary *vocabulary);
+void tn_tokenizer_refuse_lines(struct tn_tokenizer_reader *r);
+
 /* The package has vocab.txt and no tokenizer.json. */
 void tn_tokenizer_read_vocab_txt(struct tn_tokenizer_reader *r);
 /* vocabulary_lines.c: vocab.txt, where there is one, against the vocabulary of tokenizer.json. */

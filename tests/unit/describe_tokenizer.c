@@ -109,9 +109,9 @@ TEST(refusals)
     static const struct kit_fault faults[] = {
 #define ADD(text, ...)                                                                             \
     KIT_FAULT("tokenizer_config.json", "\"model_max_length\": 32", "\"model_max_length\": 32, " text, __VA_ARGS__)
-        KIT_FAULT("tokenizer_config.json", "\"BertTokenizer\"", "\"XLMRobertaTokenizer\"", TN_BLOCKER,
+        KIT_FAULT("tokenizer_config.json", "\"BertTokenizer\"", "\"AlbertTokenizer\"", TN_BLOCKER,
                   TN_UNSUPPORTED_PROCESSOR, "tokenizer_config.json", "/tokenizer_class", "not implemented",
-                  "XLMRobertaTokenizer", "BertTokenizer", "PreTrainedTokenizerFast"),
+                  "AlbertTokenizer", "BertTokenizer", "PreTrainedTokenizerFast"),
         ADD("\"auto_map\": {\"AutoTokenizer\": [\"tokenization.X\", null]}", TN_BLOCKER, TN_CUSTOM_CODE_DENIED,
             "tokenizer_config.json", "/auto_map", "names code", "tokenization.X"),
         ADD("\"never_split\": [\"x\"]", TN_BLOCKER, TN_UNSUPPORTED_CONFIG, "tokenizer_config.json", "/never_split", NULL,

@@ -12,7 +12,8 @@ struct fault {
     const char *text;    /* part of what was found or expected; NULL: not looked at */
     int line;
 };
-#define FAULT(package, from, to, ...) {(package), "config.json", (from), (to), __VA_ARGS__, __LINE__}
+#define FAULT_IN(package, file, from, to, ...) {(package), (file), (from), (to), __VA_ARGS__, __LINE__}
+#define FAULT(package, from, to, ...) FAULT_IN(package, "config.json", from, to, __VA_ARGS__)
 
 /* A copy of the package with the first occurrence of `from` replaced. */
 static const char *edited(const char *package, const char *file, const char *from, const char *to)
@@ -212,6 +213,59 @@ TEST(deberta_v2)
               "embeddings.token_type_embeddings.weight", "this configuration does not have", "type_vocab_size above 0"),
     };
     RUN(faults);
+}
+
+/* ---- tokenizer classes that build their own stages ------------------------------------------------------------------- */
+
+/* A file that says something else than its class builds is refused by stage. */
+TEST(stages_of_the_class)
+{
+    static const char roberta[] = "roberta_own_tokenizer", xlm[] = "xlm_roberta_own_tokenizer";
+    static const char deberta[] = "deberta_v2_own_tokenizer", split[] = "deberta_v2_own_tokenizer_split";
+    static const char file[] = "tokenizer.json", config[] = "tokenizer_config.json";
+    static const struct fault faults[] = {
+        FAULT_IN(roberta, file, "\"normalizer\": null", "\"normalizer\": {\"type\": \"Lowercase\"}", TN_UNSUPPORTED_PROCESSOR,
+                 "/normalizer", "RobertaTokenizer builds", "none"),
+        FAULT_IN(roberta, file, "\"use_regex\": true", "\"use_regex\": false", TN_UNSUPPORTED_PROCESSOR, "/pre_tokenizer",
+                 "RobertaTokenizer builds", "ByteLevel"),
+        FAULT_IN(roberta, config, "\"add_prefix_space\": false", "\"add_prefix_space\": true", TN_UNSUPPORTED_PROCESSOR,
+                 "/pre_tokenizer", "RobertaTokenizer builds", "add_prefix_space"),
+        FAULT_IN(roberta, config, "\"trim_offsets\": true", "\"trim_offsets\": false", TN_UNSUPPORTED_PROCESSOR,
+                 "/post_processor", "RobertaTokenizer builds", "trim_offsets"),
+        FAULT_IN(roberta, file, "\"fuse_unk\": false", "\"fuse_unk\": true", TN_UNSUPPORTED_PROCESSOR, "/model",
+                 "RobertaTokenizer builds", "BPE without"),
+        FAULT_IN(roberta, file, "\"ignore_merges\": false", "\"ignore_merges\": true", TN_UNSUPPORTED_PROCESSOR, "/model",
+                 "RobertaTokenizer builds", "BPE without"),
+        FAULT_IN(xlm, file, "\"normalizer\": null", "\"normalizer\": {\"type\": \"NFKC\"}", TN_UNSUPPORTED_PROCESSOR,
+                 "/normalizer", "XLMRobertaTokenizer builds", "Precompiled"),
+        FAULT_IN(xlm, file, "\"type\": \"WhitespaceSplit\"", "\"type\": \"Whitespace\"", TN_UNSUPPORTED_PROCESSOR,
+                 "/pre_tokenizer", "XLMRobertaTokenizer builds", "WhitespaceSplit"),
+        FAULT_IN(xlm, file, "\"prepend_scheme\": \"always\"", "\"prepend_scheme\": \"first\"", TN_UNSUPPORTED_PROCESSOR,
+                 "/pre_tokenizer", "XLMRobertaTokenizer builds", "Metaspace"),
+        FAULT_IN(xlm, file, "\"unk_id\": 3", "\"unk_id\": 1", TN_UNSUPPORTED_PROCESSOR, "/model", "XLMRobertaTokenizer builds",
+                 "unk_id 3"),
+        FAULT_IN(xlm, config, "\"bos_token\": \"<s>\"", "\"bos_token\": \"</s>\"", TN_UNSUPPORTED_PROCESSOR, "/post_processor",
+                 "XLMRobertaTokenizer builds", "<s> A </s>"),
+        FAULT_IN(deberta, file, "\"strip_right\": true", "\"strip_right\": false", TN_UNSUPPORTED_PROCESSOR, "/normalizer",
+                 "DebertaV2Tokenizer builds", "Strip at the end"),
+        FAULT_IN(deberta, config, "\"do_lower_case\": false", "\"do_lower_case\": true", TN_UNSUPPORTED_PROCESSOR,
+                 "/normalizer", "DebertaV2Tokenizer builds", "Lowercase if do_lower_case"),
+        FAULT_IN(split, config, "\"split_by_punct\": true", "\"split_by_punct\": false", TN_UNSUPPORTED_PROCESSOR,
+                 "/pre_tokenizer", "DebertaV2Tokenizer builds", "split_by_punct"),
+        FAULT_IN(deberta, file, "\"unk_id\": 3", "\"unk_id\": 0", TN_UNSUPPORTED_PROCESSOR, "/model",
+                 "DebertaV2Tokenizer builds", "place of unk_token"),
+    };
+    RUN(faults);
+}
+
+/* The library takes ModernBERT's tokenizer.json as it stands, whatever class the files name. */
+TEST(a_generic_class_is_taken_whatever_is_named)
+{
+    struct fixture x;
+    const char *folder = edited("modernbert_thetas", "tokenizer_config.json", "\"TokenizersBackend\"", "\"RobertaTokenizer\"");
+    CHECK(fixture_assess(&x, folder, "f32", 1));
+    if (x.d) CHECK_INT(x.d->tokenizer.source, TN_TOKENIZER_FILE);
+    fixture_close(&x);
 }
 
 /* ---- lengths -------------------------------------------------------------------------------------------------------- */

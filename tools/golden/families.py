@@ -9,6 +9,9 @@ import torch
 from sentence_transformers.sentence_transformer import modules as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import (
+    DebertaV2Tokenizer,
+    RobertaTokenizer,
+    XLMRobertaTokenizer,
     DebertaV2Config,
     DebertaV2ForMaskedLM,
     DebertaV2Model,
@@ -64,6 +67,42 @@ def table_rows(config):
 
 def roberta_vocabulary(words=24, specials=ROBERTA_SPECIALS):
     return tiny.vocabulary(specials, words=words, last=["<mask>"])
+
+
+# The families' own tokenizer classes, which build every stage from a vocabulary that is written out here.
+
+
+def byte_pairs(**options):
+    """RobertaTokenizer over all bytes and a few words."""
+    words = ["\u0120the", "\u0120people", "\u0120were", "\u0120there", "Hello", "\u0120world", "\u0120of", "\u0120and"]
+    vocab = {t: i for i, t in enumerate(["<s>", "<pad>", "</s>", "<unk>"] + sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    merges = []
+    for word in words:
+        piece = word[0]
+        for letter in word[1:]:
+            if (piece, letter) not in merges:
+                merges.append((piece, letter))
+            piece += letter
+            vocab.setdefault(piece, len(vocab))
+    vocab["<mask>"] = len(vocab)
+    return RobertaTokenizer(vocab=vocab, merges=merges, **options)
+
+
+def scored_pieces(specials):
+    letters = "abcdefghijklmnopqrstuvwxyzABCHILT0123456789.,!?'%#[]\u00e9"
+    words = ["the", "people", "were", "there", "world", "of", "and", "water", "ing", "er", "s", "make"]
+    pieces = [(t, 0.0) for t in specials]
+    pieces += [("\u2581" + w, -3.0 - 0.1 * i) for i, w in enumerate(words[:8])]
+    pieces += [(w, -4.0 - 0.1 * i) for i, w in enumerate(words)] + [("\u2581", -2.5)]
+    return pieces + [(c, -6.0 - 0.01 * i) for i, c in enumerate(letters)]
+
+
+def xlm_pieces(**options):
+    return XLMRobertaTokenizer(vocab=scored_pieces(["<s>", "<pad>", "</s>", "<unk>"]) + [("<mask>", 0.0)], **options)
+
+
+def deberta_pieces(**options):
+    return DebertaV2Tokenizer(vocab=scored_pieces(["[PAD]", "[CLS]", "[SEP]", "[UNK]"]) + [("[MASK]", 0.0)], **options)
 
 
 # name: configuration, model, tokenizer, vocabulary, and how many tokens the position table holds
@@ -241,8 +280,28 @@ def deberta_specs(Spec, sized, pooling, texts, few, edit):
                dtype=torch.float16, texts=few)
 
 
+def own_class_specs(Spec, sized, pooling, texts):
+    blanks = ["  the  people\twere\nthere ", "Hello<mask> world [MASK] of"]
+    yield Spec("roberta_own_tokenizer", "roberta", sized("roberta", 16, 1, 2, 24, 66, type_vocab_size=1),
+               "RobertaTokenizer: byte-level pairs, no normaliser, <s> A </s>.", own_tokenizer=byte_pairs,
+               texts=texts + blanks)
+    yield Spec("roberta_own_tokenizer_prefix", "roberta", sized("roberta", 16, 1, 2, 24, 66, type_vocab_size=1),
+               "RobertaTokenizer with add_prefix_space.", own_tokenizer=byte_pairs,
+               tokenizer={"add_prefix_space": True, "trim_offsets": False}, texts=texts + blanks)
+    yield Spec("xlm_roberta_own_tokenizer", "xlm-roberta", sized("xlm-roberta", 16, 1, 2, 24, 66, type_vocab_size=1),
+               "XLMRobertaTokenizer: Unigram over words split at blanks, each with a mark in front.",
+               own_tokenizer=xlm_pieces, texts=texts + blanks)
+    yield Spec("deberta_v2_own_tokenizer", "deberta-v2", sized("deberta-v2", 16, 1, 2, 24, 48),
+               "DebertaV2Tokenizer: blanks joined, Unigram.", own_tokenizer=deberta_pieces, texts=texts + blanks)
+    yield Spec("deberta_v2_own_tokenizer_split", "deberta-v2", sized("deberta-v2", 16, 1, 2, 24, 48),
+               "DebertaV2Tokenizer with do_lower_case, split_by_punct and a mark in front of the first word alone.",
+               own_tokenizer=deberta_pieces, texts=texts + blanks,
+               tokenizer={"do_lower_case": True, "split_by_punct": True, "add_prefix_space": False})
+
+
 def specs(Spec, sized, pooling, texts, few, edit):
     yield from roberta_specs(Spec, sized, pooling, texts, few)
     yield from electra_specs(Spec, sized, pooling, texts, few)
     yield from modernbert_specs(Spec, sized, pooling, texts, few, edit)
     yield from deberta_specs(Spec, sized, pooling, texts, few, edit)
+    yield from own_class_specs(Spec, sized, pooling, texts)

@@ -138,7 +138,7 @@ class Spec:
                  vocab=None, prompts=None, default_prompt=None, similarity=None, truncate_dim=None,
                  old=False, max_seq_length=None, model_max_length=None, after=None, texts=FEW,
                  cases=None, stages=False, dtype=None, shard=None, plain=False, vocab_only=False,
-                 tensors=None, added=(), encodings=False):
+                 tensors=None, added=(), encodings=False, own_tokenizer=None):
         self.__dict__.update(locals())
         del self.__dict__["self"]
 
@@ -155,6 +155,8 @@ def make_tokenizer(spec):
     limit = later[4](spec.config) if later else positions - 2 if spec.family == "mpnet" else positions
     options = {"model_max_length": spec.model_max_length or spec.max_seq_length or limit}
     options.update(spec.tokenizer or {})
+    if spec.own_tokenizer:
+        return spec.own_tokenizer(**options), None
     tokenizer = cls(vocab=vocab, **options)
     tokenizer.add_tokens(list(spec.added))
     return tokenizer, vocab

@@ -3,9 +3,9 @@
  * class they name, resolved as AutoTokenizer of transformers 5.24 does. The pipeline itself is built by src/text.
  * Inputs are untrusted.
  *
- * The surprising decision is the reference's own: BertTokenizer, DistilBertTokenizer and MPNetTokenizer take only the
- * vocabulary and the added tokens from tokenizer.json and build all stages from tokenizer_config.json and their own
- * defaults. docs/DIALECTS.md has the rule in full.
+ * The surprising decision is the reference's own: every class but the generic ones takes only the vocabulary and the
+ * added tokens from tokenizer.json and builds all stages from tokenizer_config.json and its own defaults.
+ * docs/DIALECTS.md has the rule in full.
  */
 #include "describe/builder.h"
 #include "describe/schema_rows.h"
@@ -18,11 +18,18 @@
 #define LARGE_INTEGER 1e20
 
 static const struct tn_tokenizer_class classes[] = {
-    {"BertTokenizer", false, TN_TEMPLATE_ONE_SEPARATOR, true, "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"},
-    {"DistilBertTokenizer", false, TN_TEMPLATE_ONE_SEPARATOR, false, "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"},
-    {"MPNetTokenizer", false, TN_TEMPLATE_TWO_SEPARATORS, false, "[UNK]", "<s>", "</s>", "<pad>", "<mask>"},
-    {"PreTrainedTokenizer", true, TN_TEMPLATE_ONE_SEPARATOR, false, NULL, NULL, NULL, NULL, NULL},
-    {"TokenizersBackend", true, TN_TEMPLATE_ONE_SEPARATOR, false, NULL, NULL, NULL, NULL, NULL},
+#define ONE TN_TEMPLATE_ONE_SEPARATOR
+#define TWO TN_TEMPLATE_TWO_SEPARATORS
+    {"BertTokenizer", false, TN_STAGES_BERT, ONE, true, "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"},
+    {"DistilBertTokenizer", false, TN_STAGES_BERT, ONE, false, "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"},
+    {"MPNetTokenizer", false, TN_STAGES_BERT, TWO, false, "[UNK]", "<s>", "</s>", "<pad>", "<mask>"},
+    {"RobertaTokenizer", false, TN_STAGES_ROBERTA, TWO, false, "<unk>", "<s>", "</s>", "<pad>", "<mask>"},
+    {"XLMRobertaTokenizer", false, TN_STAGES_XLM_ROBERTA, TWO, false, "<unk>", "<s>", "</s>", "<pad>", "<mask>"},
+    {"DebertaV2Tokenizer", false, TN_STAGES_DEBERTA_V2, ONE, true, "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"},
+    {"PreTrainedTokenizer", true, TN_STAGES_BERT, ONE, false, NULL, NULL, NULL, NULL, NULL},
+    {"TokenizersBackend", true, TN_STAGES_BERT, ONE, false, NULL, NULL, NULL, NULL, NULL},
+#undef ONE
+#undef TWO
 };
 
 /* ---- tokenizer_config.json -------------------------------------------------------------------------------------- */
@@ -39,7 +46,6 @@ static const struct tn_tokenizer_class classes[] = {
         ANY("/pad_token"), ANY("/cls_token"), ANY("/mask_token"),                                  \
         TN_ROW_OFF("/do_basic_tokenize", "true | null"), TN_ROW_OFF("/never_split", "[] | null"),  \
         TN_ROW_OFF("/split_special_tokens", "false | null"),                                       \
-        TN_ROW_OFF("/add_prefix_space", "false | null"),                                           \
         TN_ROW_OFF("/wordpieces_prefix", "\"##\" | null"),                                         \
         TN_ROW_OFF("/pad_token_type_id", "0 | null"), TN_ROW_OFF("/init_inputs", "[] | null"),     \
         TN_ROW_OFF("/fix_mistral_regex", "false | null"),                                          \
@@ -62,6 +68,31 @@ static const struct tn_schema_field class_fields[] = {
     TN_ROW_FLAG("/do_lower_case", "do_lower_case", "true"),
     TN_ROW_FLAG("/tokenize_chinese_chars", "tokenize_chinese_chars", "true"),
     {"/strip_accents", "strip_accents", TN_FIELD_UNDERSTOOD, TN_TYPE_BOOL, "null", "null", 0, 0},
+    TN_ROW_OFF("/add_prefix_space", "false | null"),
+    SHARED_ROWS,
+};
+
+static const struct tn_schema_field roberta_fields[] = {
+    TN_ROW_FLAG("/add_prefix_space", "add_prefix_space", "false"),
+    TN_ROW_FLAG("/trim_offsets", "trim_offsets", "true"),
+    TN_ROW_DESCRIPTIVE("/do_lower_case"), /* the class reads none of the case options */
+    SHARED_ROWS,
+};
+
+static const struct tn_schema_field xlm_roberta_fields[] = {
+    TN_ROW_FLAG("/add_prefix_space", "add_prefix_space", "true"),
+    TN_ROW_OFF("/sp_model_kwargs", "{} | null"),
+    TN_ROW_DESCRIPTIVE("/do_lower_case"),
+    SHARED_ROWS,
+};
+
+static const struct tn_schema_field deberta_v2_fields[] = {
+    TN_ROW_FLAG("/add_prefix_space", "add_prefix_space", "true"),
+    TN_ROW_FLAG("/do_lower_case", "do_lower_case", "false"),
+    TN_ROW_FLAG("/split_by_punct", "split_by_punct", "false"),
+    TN_ROW_SIZE("/unk_id", "unk_id", "1", 0, 8388608),
+    TN_ROW_OFF("/sp_model_kwargs", "{} | null"),
+    TN_ROW_DESCRIPTIVE("/vocab_type"),
     SHARED_ROWS,
 };
 
@@ -70,13 +101,20 @@ static const struct tn_schema_field file_fields[] = {
     TN_ROW_DESCRIPTIVE("/do_lower_case"),
     TN_ROW_DESCRIPTIVE("/tokenize_chinese_chars"),
     TN_ROW_DESCRIPTIVE("/strip_accents"),
+    TN_ROW_OFF("/add_prefix_space", "false | null"),
     SHARED_ROWS,
 };
 
-static const struct tn_schema class_schema = {
-    .id = "tokenizer_config.bert/1",
-    .fields = class_fields,
-    .field_count = sizeof(class_fields) / sizeof(class_fields[0]),
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+/* By the stages that a class builds. */
+static const struct tn_schema class_schemas[] = {
+    [TN_STAGES_BERT] = {.id = "tokenizer_config.bert/1", .fields = class_fields, .field_count = COUNT(class_fields)},
+    [TN_STAGES_ROBERTA] = {.id = "tokenizer_config.byte_level/1", .fields = roberta_fields, .field_count = COUNT(roberta_fields)},
+    [TN_STAGES_XLM_ROBERTA] = {.id = "tokenizer_config.pieces/1", .fields = xlm_roberta_fields,
+                               .field_count = COUNT(xlm_roberta_fields)},
+    [TN_STAGES_DEBERTA_V2] = {.id = "tokenizer_config.blank_pieces/1", .fields = deberta_v2_fields,
+                              .field_count = COUNT(deberta_v2_fields)},
 };
 
 static const struct tn_schema file_schema = {
@@ -85,18 +123,42 @@ static const struct tn_schema file_schema = {
     .field_count = sizeof(file_fields) / sizeof(file_fields[0]),
 };
 
-enum { MOST_FIELDS = sizeof(class_fields) / sizeof(class_fields[0]) };
+enum { MOST_FIELDS = COUNT(deberta_v2_fields) };
+_Static_assert(COUNT(class_fields) <= MOST_FIELDS && COUNT(file_fields) <= MOST_FIELDS, "the longest list counts");
+
+static bool option(const struct tn_schema *schema, const struct tn_value *values, const char *name)
+{
+    const struct tn_value *value = tn_schema_value(schema, values, name);
+    return value && value->b;
+}
+
+/* Options of the classes whose stages are compared and not built. */
+static void keep_options(struct tn_tokenizer_reader *r, const struct tn_schema *schema, const struct tn_value *values)
+{
+    const struct tn_value *unk = tn_schema_value(schema, values, "unk_id");
+    r->options = (struct tn_tokenizer_options){
+        .add_prefix_space = option(schema, values, "add_prefix_space"),
+        .trim_offsets = option(schema, values, "trim_offsets"),
+        .do_lower_case = option(schema, values, "do_lower_case"),
+        .split_by_punct = option(schema, values, "split_by_punct"),
+        .unk_id = unk ? unk->u : 0,
+    };
+}
 
 static void read_options(struct tn_tokenizer_reader *r)
 {
     struct tn_value values[MOST_FIELDS] = {0};
     struct tn_tokenizer_facts *t = r->facts;
     struct tn_config_source source = {.root = tn_json_root(&r->config),
-                                      .schema = r->class->from_file ? &file_schema : &class_schema,
+                                      .schema = r->class->from_file ? &file_schema : &class_schemas[r->class->stages],
                                       .prefix = "tokenizer",
                                       .rule = RULE};
     tn_config_read(r->b, &source, values);
     if (r->class->from_file) return;
+    if (r->class->stages != TN_STAGES_BERT) {
+        keep_options(r, source.schema, values);
+        return;
+    }
     const struct tn_value *strip = tn_schema_value(source.schema, values, "strip_accents");
     t->do_lower_case = tn_schema_value(source.schema, values, "do_lower_case")->b;
     t->tokenize_chinese_chars = tn_schema_value(source.schema, values, "tokenize_chinese_chars")->b;
@@ -118,7 +180,8 @@ static void refuse_class(struct tn_tokenizer_reader *r, struct tn_str name, stru
                                       TN_FMT_ARG(file));
     tn_at_pointer(f, file, TN_STR("/tokenizer_class"));
     tn_found(f, "%.*s", TN_FMT_ARG(name));
-    tn_expected(f, "BertTokenizer, DistilBertTokenizer, MPNetTokenizer or PreTrainedTokenizerFast");
+    tn_expected(f, "BertTokenizer, DistilBertTokenizer, MPNetTokenizer, RobertaTokenizer, XLMRobertaTokenizer, "
+                   "DebertaV2Tokenizer or PreTrainedTokenizerFast");
     tn_remedy(f, "save the tokenizer as tokenizer.json with the class PreTrainedTokenizerFast");
 }
 
@@ -131,6 +194,9 @@ static bool choose_class(struct tn_tokenizer_reader *r)
     if (tn_json_str(stated, &name)) file = r->facts->tokenizer_config;
     bool by_default = name.n == 0;
     if (by_default && !r->hints->component) return false; /* an unknown family was reported already */
+    /* Where the architecture's own class is the generic one, the library takes it whatever the files name. */
+    if (r->hints->component && tn_str_is(tn_str_of(r->hints->component->schema->tokenizer_class), "TokenizersBackend"))
+        by_default = true;
     if (by_default) name = tn_str_of(r->hints->component->schema->tokenizer_class);
     r->facts->tokenizer_class = tn_builder_str(r->b, name);
     for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)

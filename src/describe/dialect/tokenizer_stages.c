@@ -189,6 +189,13 @@ static bool same_post_processor(const struct stages *s, struct tn_json v)
            has_id(v, t->cls_token, ids->have_cls, ids->cls_id) && has_id(v, t->sep_token, ids->have_sep, ids->sep_id);
 }
 
+bool tn_tokenizer_same_template(struct tn_tokenizer_reader *r, struct tn_json root,
+                                const struct tn_tokenizer_vocabulary *vocabulary)
+{
+    struct stages s = {.r = r, .root = root, .vocabulary = *vocabulary};
+    return same_post_processor(&s, tn_json_get(root, "post_processor"));
+}
+
 static void compare_post_processor(struct stages *s)
 {
     struct tn_json v = tn_json_get(s->root, "post_processor");
@@ -283,6 +290,10 @@ static void record_source(struct tn_tokenizer_reader *r)
 void tn_tokenizer_compare(struct tn_tokenizer_reader *r)
 {
     struct stages s = {.r = r, .root = tn_json_root(&r->file)};
+    if (!tn_json_present(s.root) && r->class->stages != TN_STAGES_BERT) {
+        tn_tokenizer_refuse_lines(r);
+        return;
+    }
     if (!tn_json_present(s.root)) {
         r->facts->lower_case_first = r->hints->module_lower_case;
         tn_tokenizer_read_vocab_txt(r);
@@ -298,6 +309,9 @@ void tn_tokenizer_compare(struct tn_tokenizer_reader *r)
         compare_case(&s);
         r->facts->lower_case_first =
             r->hints->module_lower_case && !has_lowercase_stage(tn_json_get(s.root, "normalizer"));
+    } else if (r->class->stages != TN_STAGES_BERT) {
+        if (!tn_tokenizer_compare_rebuilt(r, &s.vocabulary)) return;
+        r->facts->lower_case_first = r->hints->module_lower_case;
     } else {
         if (!compare_model(&s)) return;
         compare_normalizer(&s);

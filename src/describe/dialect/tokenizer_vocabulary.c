@@ -24,12 +24,13 @@ static void scan(const struct tn_tokenizer_reader *r, struct tn_tokenizer_vocabu
     bool array = tn_json_is(list, TN_JSON_ARRAY); /* Unigram: the position is the id */
     uint64_t position = 0, id;
     for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v), position++) {
+        struct tn_str token = tn_json_key(v);
         id = position;
         if (!array && !tn_json_u64(v, &id)) continue;
         meet(s, id, v);
-        if (array) continue;
-        if (tn_str_eq(tn_json_key(v), t->cls_token)) s->have_cls = true, s->cls_id = id;
-        if (tn_str_eq(tn_json_key(v), t->sep_token)) s->have_sep = true, s->sep_id = id;
+        if (array && !tn_json_str(tn_json_first(v), &token)) continue;
+        if (tn_str_eq(token, t->cls_token)) s->have_cls = true, s->cls_id = id;
+        if (tn_str_eq(token, t->sep_token)) s->have_sep = true, s->sep_id = id;
     }
     list = tn_json_get(root, "added_tokens");
     for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v))
