@@ -228,45 +228,73 @@ static void call_attention(void *arg)
     kernels->attention(arg, 0, 1);
 }
 
-static void attention_shape(size_t length, size_t sequences, size_t heads, size_t dim, bool biased)
+enum variant { PLAIN, BIASED, WINDOW, RELATIVE };
+
+/* Products of rows with rows: of all pairs, of those inside the window, or of both terms as well. */
+static double products(size_t length, enum variant variant, size_t window)
 {
+    double pairs = (double)(length * length);
+    if (variant == WINDOW && window < length) {
+        pairs = 0;
+        for (size_t i = 0; i < length; i++) {
+            size_t before = i < window ? i : window - 1, after = length - 1 - i < window ? length - 1 - i : window - 1;
+            pairs += (double)(before + after + 1);
+        }
+    }
+    return pairs * (variant == RELATIVE ? 4 : 2);
+}
+
+static void attention_shape(size_t length, size_t sequences, size_t heads, size_t dim, enum variant variant)
+{
+    static const char *const names[] = {"", " biased", " window 65", " with relative terms"};
+    enum { SPAN = 256, REACH = 65 };
+    bool biased = variant == BIASED, relative = variant == RELATIVE;
     size_t width = heads * dim, rows = length * sequences;
     float *qkv = floats(rows * 3 * width), *out = floats(rows * width), *bias = floats(heads * 2 * length);
-    int32_t *offsets = malloc((sequences + 1) * sizeof(*offsets));
+    float *positions = floats(2 * SPAN * width);
+    int32_t *offsets = malloc((sequences + 1) * sizeof(*offsets)), *row_of = malloc(2 * length * sizeof(*row_of));
     for (size_t n = 0; n <= sequences; n++) offsets[n] = (int32_t)(n * length);
+    for (size_t n = 0; n < 2 * length; n++) row_of[n] = (int32_t)(n * 2 * SPAN / (2 * length));
     struct tn_attention_args a = {
         .q = qkv, .k = qkv + width, .v = qkv + 2 * width, .q_stride = 3 * width,
         .k_stride = 3 * width, .v_stride = 3 * width, .out = out, .out_stride = width,
         .offsets = offsets, .sequences = sequences, .heads = heads, .head_dim = dim,
         .scale = 1.0f / sqrtf((float)dim), .bias = biased ? bias : NULL, .bias_stride = 2 * length,
-        .bias_center = length,
+        .bias_center = length, .window = variant == WINDOW ? REACH : 0,
+        .position_key = relative ? positions : NULL, .position_query = relative ? positions : NULL,
+        .position_stride = width, .relative_row = row_of, .relative_center = length,
     };
-    if (!kernels->attention_scratch_size(length, dim, false, &a.scratch_bytes)) exit(1);
+    if (!kernels->attention_scratch_size(length, dim, relative, &a.scratch_bytes)) exit(1);
     a.scratch = tn_malloc_aligned(&alloc, a.scratch_bytes, 64);
     double peak = bench_gemm_peak(kernels, TN_COMPUTE_F32);
     double seconds = median_cpu_time(call_attention, &a);
-    double flops = 4.0 * (double)(length * length * dim * heads * sequences);
+    double flops = 2.0 * products(length, variant, REACH) * (double)(dim * heads * sequences);
     printf("  length %4zu dim %3zu%s: %8.2f us per token, %6.1f GF/s, %5.1f %% of peak\n", length, dim,
-           biased ? " biased" : "", seconds * 1e6 / (double)rows, flops / seconds * 1e-9,
+           names[variant], seconds * 1e6 / (double)rows, flops / seconds * 1e-9,
            100.0 * flops / seconds * 1e-9 / peak);
     tn_free(&alloc, qkv);
     tn_free(&alloc, out);
     tn_free(&alloc, bias);
+    tn_free(&alloc, positions);
     tn_free(&alloc, a.scratch);
     free(offsets);
+    free(row_of);
 }
 
 static void bench_attention(void)
 {
     static const size_t lengths[] = {8, 16, 32, 64, 100, 128, 256, 400, 512, 2048};
-    printf("attention, 12 heads, one thread; flops of the two products alone\n");
+    static const size_t long_ones[] = {32, 128, 256, 512, 2048};
+    printf("attention, 12 heads, one thread; flops of the products alone\n");
     for (size_t i = 0; i < 10; i++) {
         size_t sequences = lengths[i] < 128 ? 256 / lengths[i] : 1;
-        attention_shape(lengths[i], sequences, 12, 32, false);
+        attention_shape(lengths[i], sequences, 12, 32, PLAIN);
     }
-    attention_shape(128, 2, 12, 32, true);
-    attention_shape(128, 2, 12, 64, false);
-    attention_shape(128, 2, 8, 128, false);
+    attention_shape(128, 2, 12, 32, BIASED);
+    attention_shape(128, 2, 12, 64, PLAIN);
+    attention_shape(128, 2, 8, 128, PLAIN);
+    for (size_t i = 0; i < 5; i++) attention_shape(long_ones[i], 1, 12, 64, WINDOW);
+    for (size_t i = 0; i < 4; i++) attention_shape(long_ones[i], 1, 12, 64, RELATIVE);
 }
 
 struct rows {
