@@ -287,13 +287,18 @@ static const struct tn_unused_rule *unused_rule(const struct binder *b, struct t
     return NULL;
 }
 
-/* A tensor that the configuration says is not there, although it is: which of the two is wrong cannot be told. */
-static bool refuse_out_of_force(struct binder *b, const struct tn_tensor_rule *rule, uint64_t layer)
+/*
+ * A tensor that the configuration says is not there, although it is: which of the two is wrong cannot be told. A rule that
+ * leaves another head's tensors unread does not excuse those of the head that is run.
+ */
+static bool refuse_out_of_force(struct binder *b, size_t rule_index, uint64_t layer)
 {
     char name[NAME_SIZE], role[NAME_SIZE];
-    const struct tn_tensor_info *t = find(b, b->out->prefix, rule->name, layer, name);
-    if (!t && rule->alias) t = find(b, b->out->prefix, rule->alias, layer, name);
-    if (!t || unused_rule(b, t->name)) return true;
+    const struct tn_tensor_rule *rule = rule_at(b->out, rule_index);
+    bool of_head = rule_index >= b->family->tensor_count;
+    const struct tn_tensor_info *t = find(b, prefix_of(b, rule), rule->name, layer, name);
+    if (!t && rule->alias) t = find(b, prefix_of(b, rule), rule->alias, layer, name);
+    if (!t || (!of_head && unused_rule(b, t->name))) return true;
     mark_seen(b, t);
     struct tn_str full_role = expand(role, "", rule->role, layer);
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_UNEXPECTED_TENSOR, TN_PHASE_ASSESS,
@@ -310,7 +315,7 @@ static bool refuse_out_of_force(struct binder *b, const struct tn_tensor_rule *r
 static bool bind_one(struct binder *b, size_t rule_index, uint64_t layer)
 {
     const struct tn_tensor_rule *rule = rule_at(b->out, rule_index);
-    if (!in_force(b, rule, layer)) return refuse_out_of_force(b, rule, layer);
+    if (!in_force(b, rule, layer)) return refuse_out_of_force(b, rule_index, layer);
     char name[NAME_SIZE], alias[NAME_SIZE], role[NAME_SIZE];
     const struct tn_tensor_info *t = find(b, prefix_of(b, rule), rule->name, layer, name);
     const struct tn_tensor_info *older = rule->alias ? find(b, prefix_of(b, rule), rule->alias, layer, alias) : NULL;

@@ -9,6 +9,7 @@
 
 #include "family/encoder_block.h"
 #include "family/families.h"
+#include "family/head_block.h"
 #include "family/schemas.h"
 
 #include <string.h>
@@ -17,6 +18,7 @@
 #define H "hidden_size"
 #define F "intermediate_size"
 #define DISTANCES "2 position_buckets or max_relative_positions"
+#define POOLER "pooler_hidden_size"
 #define L TN_TENSOR_PER_LAYER
 #define WHEN TN_TENSOR_WHEN
 
@@ -135,6 +137,7 @@ static uint64_t span_of(const struct tn_component *c)
 static uint64_t size(const struct tn_component *c, const char *name)
 {
     if (strcmp(name, E) == 0) return tn_deberta_v2_embedding_size(c);
+    if (strcmp(name, POOLER) == 0) return tn_component_value(c, H)->u;
     return strcmp(name, DISTANCES) == 0 ? 2 * span_of(c) : 0;
 }
 
@@ -201,6 +204,33 @@ static uint32_t build(struct tn_graph *g, const struct tn_component *c, const st
     return tn_encoder_blocks(g, b, &shape, embed(g, c, b, shape.eps));
 }
 
+/* ---- heads ------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * ContextPooler, then the classifier. The published code feeds rows of hidden_size to a matrix that is square in
+ * pooler_hidden_size: where the two differ it cannot run, and neither shape of the matrix fits here.
+ */
+static const struct tn_tensor_rule text_head[] = {
+    {"head.dense.weight", "pooler.dense.weight", NULL, {POOLER, H}, TN_TENSOR_BARE},
+    {"head.dense.bias", "pooler.dense.bias", NULL, {POOLER, NULL}, TN_TENSOR_BARE},
+    TN_HEAD_CLASSIFIER("classifier", H),
+};
+static const struct tn_tensor_rule token_head[] = {TN_HEAD_CLASSIFIER("classifier", H)};
+
+static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    enum tn_act act;
+    if (!tn_activation_of(tn_component_value(c, "pooler_hidden_act")->s, &act)) return TN_NO_VALUE;
+    return tn_head_of_text(g, b, x, act);
+}
+
+static const struct tn_family_head heads[] = {
+    {.kind = TN_HEAD_SEQUENCE_CLASSIFICATION, .tensors = text_head, .tensor_count = sizeof(text_head) / sizeof(text_head[0]),
+     .build = build_text_head},
+    {.kind = TN_HEAD_TOKEN_CLASSIFICATION, .tensors = token_head, .tensor_count = sizeof(token_head) / sizeof(token_head[0]),
+     .build = tn_head_of_tokens},
+};
+
 const struct tn_family tn_family_deberta_v2 = {
     .name = "deberta-v2",
     .version = "1",
@@ -214,4 +244,6 @@ const struct tn_family tn_family_deberta_v2 = {
     .conditions = conditions,
     .size = size,
     .build = build,
+    .heads = heads,
+    .head_count = sizeof(heads) / sizeof(heads[0]),
 };

@@ -24,6 +24,12 @@ uint32_t tn_head_first_token(struct tn_graph *g, uint32_t x)
     return tn_graph_pool(g, "head first token", x, &pool);
 }
 
+uint32_t tn_head_mean(struct tn_graph *g, uint32_t x)
+{
+    struct tn_op_pool pool = {.mode = {TN_POOLING_MEAN}, .modes = 1};
+    return tn_graph_pool(g, "head mean", x, &pool);
+}
+
 uint32_t tn_head_of_text(struct tn_graph *g, const struct tn_binding *b, uint32_t x, enum tn_act act)
 {
     uint32_t v = tn_head_layer(g, b, "head.dense", "head dense", tn_head_first_token(g, x), act);

@@ -15,6 +15,8 @@ uint32_t tn_head_layer(struct tn_graph *g, const struct tn_binding *b, const cha
                        enum tn_act act);
 /* The row of each sequence's first token: [T, width] to [S, width]. */
 uint32_t tn_head_first_token(struct tn_graph *g, uint32_t x);
+/* The mean of each sequence's rows: [T, width] to [S, width]. */
+uint32_t tn_head_mean(struct tn_graph *g, uint32_t x);
 /* classifier(act(dense(first token))): one row of logits for each text. */
 uint32_t tn_head_of_text(struct tn_graph *g, const struct tn_binding *b, uint32_t x, enum tn_act act);
 /* classifier(x): one row of logits for each token. A builder as it stands. */

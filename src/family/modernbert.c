@@ -13,6 +13,7 @@
 #include "family/modernbert.h"
 
 #include "family/families.h"
+#include "family/head_block.h"
 #include "family/schemas.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@
 #define L TN_TENSOR_PER_LAYER
 #define WHEN TN_TENSOR_WHEN
 
-enum { NORM_BIAS, ATTENTION_BIAS, MLP_BIAS, LATER_LAYER, LATER_NORM_BIAS };
+enum { NORM_BIAS, ATTENTION_BIAS, MLP_BIAS, LATER_LAYER, LATER_NORM_BIAS, CLASSIFIER_BIAS };
 
 static bool norm_bias(const struct tn_component *c, uint64_t layer)
 {
@@ -57,12 +58,19 @@ static bool later_norm_bias(const struct tn_component *c, uint64_t layer)
     return layer > 0 && norm_bias(c, layer);
 }
 
+static bool classifier_bias(const struct tn_component *c, uint64_t layer)
+{
+    (void)layer;
+    return tn_component_value(c, "classifier_bias")->b;
+}
+
 static const struct tn_tensor_condition conditions[] = {
     [NORM_BIAS] = {"norm_bias", norm_bias},
     [ATTENTION_BIAS] = {"attention_bias", attention_bias},
     [MLP_BIAS] = {"mlp_bias", mlp_bias},
     [LATER_LAYER] = {"layers after the first", later_layer},
     [LATER_NORM_BIAS] = {"norm_bias, in layers after the first", later_norm_bias},
+    [CLASSIFIER_BIAS] = {"classifier_bias", classifier_bias},
 };
 
 static const struct tn_tensor_rule tensors[] = {
@@ -209,6 +217,39 @@ static uint32_t build(struct tn_graph *g, const struct tn_component *c, const st
     return layer_norm(g, &s, "final_norm.weight", "final_norm.bias", 0, "final norm", x);
 }
 
+/* ---- heads ------------------------------------------------------------------------------------------------------------- */
+
+/* ModernBertPredictionHead, norm(act(W x + b)), then the classifier: of one row per text, or of every token's. */
+static const struct tn_tensor_rule head_tensors[] = {
+    {"head.dense.weight", "head.dense.weight", NULL, {H, H}, TN_TENSOR_BARE},
+    {"head.dense.bias", "head.dense.bias", NULL, {H, NULL}, TN_TENSOR_BARE | WHEN(CLASSIFIER_BIAS)},
+    {"head.norm.weight", "head.norm.weight", NULL, {H, NULL}, TN_TENSOR_BARE},
+    {"head.norm.bias", "head.norm.bias", NULL, {H, NULL}, TN_TENSOR_BARE | WHEN(NORM_BIAS)},
+    TN_HEAD_CLASSIFIER("classifier", H),
+};
+
+static uint32_t build_token_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    struct shape s = {.c = c, .b = b, .eps = tn_component_value(c, "norm_eps")->f};
+    if (!tn_activation_of(tn_component_value(c, "classifier_activation")->s, &s.act)) return TN_NO_VALUE;
+    uint32_t v = tn_head_layer(g, b, "head.dense", "head dense", x, s.act);
+    v = layer_norm(g, &s, "head.norm.weight", "head.norm.bias", 0, "head norm", v);
+    return tn_head_layer(g, b, "head.classifier", "head logits", v, TN_ACT_IDENTITY);
+}
+
+static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    bool mean = tn_str_is(tn_component_value(c, "classifier_pooling")->s, "mean");
+    return build_token_head(g, c, b, mean ? tn_head_mean(g, x) : tn_head_first_token(g, x));
+}
+
+static const struct tn_family_head heads[] = {
+    {.kind = TN_HEAD_SEQUENCE_CLASSIFICATION, .tensors = head_tensors,
+     .tensor_count = sizeof(head_tensors) / sizeof(head_tensors[0]), .build = build_text_head},
+    {.kind = TN_HEAD_TOKEN_CLASSIFICATION, .tensors = head_tensors,
+     .tensor_count = sizeof(head_tensors) / sizeof(head_tensors[0]), .build = build_token_head},
+};
+
 const struct tn_family tn_family_modernbert = {
     .name = "modernbert",
     .version = "1",
@@ -222,4 +263,6 @@ const struct tn_family tn_family_modernbert = {
     .conditions = conditions,
     .size = size,
     .build = build,
+    .heads = heads,
+    .head_count = sizeof(heads) / sizeof(heads[0]),
 };

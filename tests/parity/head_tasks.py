@@ -42,7 +42,13 @@ TOLERANCE = 2e-5
 # where bert has 1e-6 for both.
 FAMILY_TOLERANCE = {"electra": 5e-5}
 SIZES = dict(hidden=96, layers=3, heads=4, intermediate=192, positions=130)
-FAMILIES = ("bert", "distilbert", "mpnet", "roberta", "xlm-roberta", "electra")
+FAMILIES = ("bert", "distilbert", "mpnet", "roberta", "xlm-roberta", "electra", "modernbert", "deberta-v2")
+# Beside the sizes: as published, but smaller.
+CONFIGS = {
+    "modernbert": dict(pad_token_id=0, local_attention=16),
+    "deberta-v2": dict(relative_attention=True, pos_att_type=["p2c", "c2p"], position_biased_input=False, share_att_key=True,
+                       norm_rel_ebd="layer_norm", position_buckets=32),
+}
 LABELS = {"text": ["a", "b", "c", "d", "e"], "token": heads.ENTITIES, "score": None}
 
 
@@ -54,7 +60,7 @@ def texts(count, seed):
 
 def make(folder, family, head):
     spec = heads.Spec(f"parity-{family}-{head}", family, "token" if head == "token" else "text", "", labels=LABELS[head],
-                      count=1 if head == "score" else None, config=packages.sized(family, **SIZES))
+                      count=1 if head == "score" else None, config={**packages.sized(family, **SIZES), **CONFIGS.get(family, {})})
     tokenizer, _ = packages.make_tokenizer(spec)
     model = heads.model_class(spec)(heads.configured(spec, len(tokenizer)))
     common.fill_weights(model, "parity", spec.name)

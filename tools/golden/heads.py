@@ -19,6 +19,7 @@ import tempfile
 import warnings
 
 import common
+import families
 import numpy as np
 
 warnings.simplefilter("ignore")
@@ -61,7 +62,7 @@ class Spec:
     """One package: family, head, and what its configuration says of its numbers."""
 
     def __init__(self, name, family, head, what, *, config=None, labels=None, problem=None, scorer=None,
-                 count=None, tokenizer=None, prompts=None, default_prompt=None, after=None):
+                 count=None, tokenizer=None, prompts=None, default_prompt=None, own_tokenizer=None, after=None):
         self.__dict__.update(locals())
         del self.__dict__["self"]
         sizes = dict(hidden=16, layers=2, heads=2, intermediate=24, positions=32)
@@ -331,6 +332,30 @@ def specs():
         yield Spec(f"{family}_scorer", family, "text", "A scorer of pairs saved by CrossEncoder 6.2, one output.",
                    count=1, scorer="saved")
         yield Spec(f"{family}_tags", family, "token", "Five tags in BIO form.", labels=ENTITIES)
+    # As published: no bias in the dense layer, which looks at the first token or at the mean.
+    modern = dict(pad_token_id=0, local_attention=6)
+    yield Spec("modernbert_single", "modernbert", "text", "Three labels; classifier_pooling mean.", labels=three,
+               problem="single_label_classification", config={**modern, "classifier_pooling": "mean"})
+    yield Spec("modernbert_scorer", "modernbert", "text", "A scorer of pairs saved by CrossEncoder 6.2, one output.",
+               count=1, scorer="saved", config=modern)
+    yield Spec("modernbert_tags", "modernbert", "token", "Five tags in BIO form; the head's dense layer and norm have biases.",
+               labels=ENTITIES,
+               config={**modern, "classifier_bias": True, "norm_bias": True, "classifier_activation": "silu"})
+    deberta = dict(relative_attention=True, pos_att_type=["p2c", "c2p"], position_biased_input=False, share_att_key=True,
+                   norm_rel_ebd="layer_norm", position_buckets=8)
+    yield Spec("deberta-v2_single", "deberta-v2", "text", "Three labels; pooler_hidden_act gelu.", labels=three,
+               problem="single_label_classification", config=deberta)
+    yield Spec("deberta-v2_scorer", "deberta-v2", "text",
+               "A scorer of pairs saved by CrossEncoder 6.2, one output; token types, pooler_hidden_act tanh.", count=1,
+               scorer="saved", config={**deberta, "type_vocab_size": 2, "pooler_hidden_act": "tanh"})
+    yield Spec("deberta-v2_tags", "deberta-v2", "token", "Five tags in BIO form.", labels=ENTITIES, config=deberta)
+    # Their own tokenizers: tags are joined by what the text has between tokens, as these mark no pieces.
+    yield Spec("xlm-roberta_scorer_pieces", "xlm-roberta", "text", "A scorer with XLMRobertaTokenizer.", count=1, scorer="saved",
+               own_tokenizer=families.xlm_pieces)
+    yield Spec("roberta_tags_bytes", "roberta", "token", "RobertaTokenizer: byte-level pairs.", labels=ENTITIES,
+               own_tokenizer=families.byte_pairs)
+    yield Spec("deberta-v2_tags_pieces", "deberta-v2", "token", "DebertaV2Tokenizer: Unigram.", labels=ENTITIES, config=deberta,
+               own_tokenizer=families.deberta_pieces)
     yield Spec("bert_multi", "bert", "text", "Any of three labels per text.", labels=three,
                problem="multi_label_classification")
     yield Spec("bert_many", "bert", "text", "Twelve labels, written in reverse order of their ids; nothing says which problem.",

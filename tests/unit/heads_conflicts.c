@@ -1,0 +1,117 @@
+/*
+ * Packages whose evidence of a head contradicts itself, or whose configuration and head are of different models: one edit
+ * of a good package's configuration, and the refusal by code, place and words.
+ */
+#define _GNU_SOURCE
+#include "heads_util.h"
+
+struct conflict {
+    const char *package, *task; /* below golden/ */
+    const char *from, *to;      /* in config.json; NULL: as it is */
+    enum tn_status code;
+    const char *place;      /* JSON pointer, or the tensor's name */
+    const char *message;    /* part of it */
+    const char *text[3];    /* parts of what was found or expected */
+    int line;
+    size_t findings; /* 0: this one alone */
+};
+#define CONFLICT(...) {__VA_ARGS__, __LINE__, 0}
+#define CONFLICT_OF_TWO(...) {__VA_ARGS__, __LINE__, 2} /* with its bias, or a note */
+
+/* A copy of the four files that make a package of transformers, edited. */
+static const char *edited(const struct conflict *c)
+{
+    static char folder[512];
+    char command[4096], path[1024], good[512];
+    size_t n;
+    snprintf(good, sizeof(good), "%s/golden/%s", test_path(""), c->package);
+    snprintf(folder, sizeof(folder), "%s/package", test_folder());
+    snprintf(command, sizeof(command),
+             "rm -rf '%s' && mkdir '%s' && cd '%s' && cp config.json tokenizer.json tokenizer_config.json model.safetensors '%s'",
+             folder, folder, good, folder);
+    if (system(command) != 0) test_skip("cp does not work here");
+    snprintf(path, sizeof(path), "%s/config.json", folder);
+    char *text = test_read_file(path, &n), *at = text ? strstr(text, c->from) : NULL, *out = NULL;
+    if (!at) test_fail(__FILE__, c->line, "%s does not hold %s", path, c->from);
+    else if ((out = malloc(n + strlen(c->to) + 1))) {
+        size_t size = (size_t)sprintf(out, "%.*s%s%s", (int)(at - text), text, c->to, at + strlen(c->from));
+        test_write_file(path, out, size);
+    }
+    free(out);
+    free(text);
+    return folder;
+}
+
+static bool said(const struct api *a, const char *part)
+{
+    const char *found = tn_error_found(a->err), *expected = tn_error_expected(a->err);
+    return !part || (found && strstr(found, part)) || (expected && strstr(expected, part));
+}
+
+static void refused(struct api *a, const struct conflict *c)
+{
+    tn_status st;
+    char whole[512];
+    snprintf(whole, sizeof(whole), "%s/golden/%s", test_path(""), c->package);
+    tn_plan *plan = heads_plan(a, c->from ? edited(c) : whole, c->task, &st);
+    if (plan) {
+        test_fail(__FILE__, c->line, "%s for %s is taken", c->package, c->task);
+        tn_plan_free(plan);
+        return;
+    }
+    const char *place = tn_error_element(a->err), *message = tn_error_message(a->err);
+    bool good = st == c->code && place && strcmp(place, c->place) == 0 && strstr(message, c->message) && tn_error_finding_count(a->err) == (c->findings ? c->findings : 1);
+    for (size_t i = 0; i < 3; i++) good = good && said(a, c->text[i]);
+    if (!good) {
+        test_fail(__FILE__, c->line, "%s at %s: %s; found %s; expected %s; %zu findings", tn_status_name(st), place ? place : "-", message,
+                  tn_error_found(a->err), tn_error_expected(a->err), (size_t)tn_error_finding_count(a->err));
+    }
+}
+
+#define RUN(conflicts)                                                                                                 \
+    struct api a;                                                                                                      \
+    REQUIRE(api_begin(&a, 1));                                                                                         \
+    for (size_t i = 0; i < sizeof(conflicts) / sizeof(conflicts[0]); i++) refused(&a, &conflicts[i]);                  \
+    api_end(&a)
+
+TEST(class_and_tensors)
+{
+    static const struct conflict conflicts[] = {
+        /* the class promises a head that the weights do not have */
+        CONFLICT("packages/bert_pool_mean", "classify.text", "\"BertModel\"", "\"BertForSequenceClassification\"",
+                 TN_TASK_HEAD_MISMATCH, "classifier.weight", "none of its tensors", {"class BertForSequenceClassification"}),
+        /* the weights have a head that the class does not name */
+        CONFLICT("heads/bert_single", "classify.text", "\"BertForSequenceClassification\"", "\"BertModel\"",
+                 TN_TASK_HEAD_MISMATCH, "/architectures/0", "", {"class BertModel", "tensor classifier.weight"}),
+        /* another head under the same names */
+        CONFLICT("heads/mpnet_single", "classify.text", "ForSequenceClassification", "ForTokenClassification",
+                 TN_TASK_HEAD_MISMATCH, "/architectures/0", "a tagger of tokens", {NULL}),
+        /* as many labels as the matrix has rows */
+        CONFLICT_OF_TWO("heads/bert_unlabelled", "classify.text", "\"hidden_act\"", "\"num_labels\": 4, \"hidden_act\"",
+                 TN_TENSOR_MISMATCH, "classifier.weight", "shape", {"[4, 16]", "head.outputs"}),
+        /* no tensor of an embedding package answers for a head, and the other way round */
+        CONFLICT_OF_TWO("packages/bert_mean_normalize", "rerank", NULL, NULL, TN_TASK_HEAD_MISMATCH, "/architectures/0", "",
+                 {"no tensor of a head"}),
+        CONFLICT("heads/bert_scorer", "embedding.dense", NULL, NULL, TN_TASK_HEAD_MISMATCH, "/architectures/0", "",
+                 {"BertForSequenceClassification", "CrossEncoder", "1 label"}),
+    };
+    RUN(conflicts);
+}
+
+/* A tensor that another head would leave unread belongs to this one: the configuration must have it. */
+TEST(configuration_and_tensors)
+{
+    static const struct conflict conflicts[] = {
+        CONFLICT("heads/modernbert_tags", "tag", "\"classifier_bias\": true", "\"classifier_bias\": false", TN_UNEXPECTED_TENSOR,
+                 "head.dense.bias", "this configuration does not have", {"classifier_bias"}),
+        CONFLICT("heads/modernbert_single", "classify.text", "\"classifier_bias\": false", "\"classifier_bias\": true",
+                 TN_MISSING_TENSOR, "head.dense.bias", "no tensor for role head.dense.bias", {NULL}),
+        CONFLICT("heads/modernbert_single", "classify.text", "\"classifier_pooling\": \"mean\"", "\"classifier_pooling\": \"max\"",
+                 TN_UNSUPPORTED_CONFIG, "/classifier_pooling", "", {"\"cls\" | \"mean\""}),
+        CONFLICT_OF_TWO("heads/deberta-v2_scorer", "rerank", "\"pooler_hidden_size\": 16", "\"pooler_hidden_size\": 8",
+                 TN_TENSOR_MISMATCH, "pooler.dense.weight", "shape", {"[8, 16]"}),
+        CONFLICT("heads/deberta-v2_scorer", "rerank", "\"pooler_hidden_act\": \"tanh\"", "\"pooler_hidden_act\": \"step\"",
+                 TN_UNSUPPORTED_CONFIG, "/pooler_hidden_act", "", {"step"}),
+    };
+    RUN(conflicts);
+}
