@@ -120,7 +120,7 @@ int cli_describe(struct cli *cli)
     options.provenance = cli->values.provenance;
     options.format = wants_json(cli) || (cli->values.json && !to_folder) ? "json" : "yaml";
     tn_status status = cli_open_package(cli, true);
-    if (status == TN_OK) status = cli_check_plan(cli);
+    if (status == TN_OK) status = cli_check_unused(cli);
     if (status == TN_OK) status = tn_package_describe(cli->package, &options, &metadata, &content, cli->err);
     if (status == TN_OK && to_folder) status = put_both(cli, metadata, content);
     int code = status == TN_OK ? 0 : cli_fail_any(cli, status);

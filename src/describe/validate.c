@@ -2,6 +2,7 @@
 #include "describe/validate.h"
 
 #include "base/yaml.h"
+#include "describe/hints.h"
 #include "describe/package_document.h"
 #include "describe/standard/artifacts.h"
 #include "describe/standard/check.h"
@@ -94,14 +95,20 @@ static enum tn_status check_metadata(const struct tn_context *ctx, const struct 
     return status;
 }
 
+static enum tn_status check_content(struct tn_json root, struct tn_validation *v)
+{
+    enum tn_status status = tn_doctype_check(root, &tn_package_document_type, TN_PHASE_DESCRIBE, &v->findings);
+    if (status != TN_INSUFFICIENT_MEMORY) tn_hints_check_meaning(tn_json_get(root, "execution_hints"), &v->findings);
+    return status;
+}
+
 static enum tn_status check(const struct tn_context *ctx, struct tn_json root, struct tn_validation *v,
                             struct tn_error *problem)
 {
     switch (v->kind) {
     case TN_DOCUMENT_METADATA: return check_metadata(ctx, NULL, root, v, problem);
-    case TN_DOCUMENT_PACKAGE:
-        return tn_doctype_check(root, &tn_package_document_type, TN_PHASE_DESCRIBE, &v->findings);
-    case TN_DOCUMENT_HINTS: return tn_execution_hints_check_tables(root, &v->findings);
+    case TN_DOCUMENT_PACKAGE: return check_content(root, v);
+    case TN_DOCUMENT_HINTS: return tn_hints_check(root, &v->findings);
     }
     return TN_OK;
 }
