@@ -8,6 +8,7 @@
  * workspace.c activations and scratch, allocated once per instance
  * execute.c   one piece of sequences through all operators, by one thread or a team
  * invoke.c    an invocation cut into pieces
+ * pairs.c     tied tensors that are there twice, compared before they are loaded
  * hints.c     what execution hints find here
  */
 #ifndef TN_PROVIDER_NATIVE_H
@@ -81,6 +82,10 @@ extern const struct tn_hint_answer tn_native_hint_answers[TN_HINT_KINDS];
 /* Operators by name, then weights by the tensor's name and by role. */
 enum tn_status tn_native_nodes(const struct tn_assessment *a, struct tn_arena *arena, struct tn_hint_node **out,
                                size_t *count, struct tn_error *err);
+
+/* Refuses tied tensors with different contents. */
+enum tn_status tn_native_check_pairs(const struct tn_native_program *program, const struct tn_inventory *inv,
+                                     const struct tn_load_env *env, struct tn_error *err);
 
 struct tn_weights {
     struct tn_alloc *alloc;
