@@ -155,6 +155,20 @@ void tn_alloc_fail(struct tn_alloc *a, uint64_t n, bool after)
     atomic_store_explicit(&a->fail_at, n ? calls + n : 0, memory_order_relaxed);
 }
 
+void *tn_grow(struct tn_alloc *alloc, void *items, size_t *cap, size_t count, size_t size)
+{
+    if (items && count < *cap) return items;
+    size_t next = *cap ? *cap : 8, bytes;
+    while (next <= count) {
+        if (next > SIZE_MAX / 2) return NULL;
+        next *= 2;
+    }
+    if (!tn_mul(next, size, &bytes)) return NULL;
+    void *moved = tn_realloc(alloc, items, bytes);
+    if (moved) *cap = next;
+    return moved;
+}
+
 char *tn_strndup(struct tn_alloc *a, const char *s, size_t n)
 {
     size_t total;

@@ -47,6 +47,9 @@ void tn_alloc_reset_peak(struct tn_alloc *a);
 /* Arms the fault: the n-th allocation from now fails (n = 1: the next), and with `after` all later ones too. */
 void tn_alloc_fail(struct tn_alloc *a, uint64_t n, bool after);
 
+/* Room for one more in a growing array of tn_malloc memory: the (moved) array, or NULL and the old one stays. */
+void *tn_grow(struct tn_alloc *alloc, void *items, size_t *cap, size_t count, size_t size);
+
 /* NUL-terminated copy of n bytes. */
 char *tn_strndup(struct tn_alloc *a, const char *s, size_t n);
 
