@@ -211,6 +211,7 @@ static void write_policies(struct tn_json_writer *w, const struct tn_plan *plan)
     tn_jw_begin_object(w);
     tn_jw_member_u64(w, "rows", row->request.batch_rows);
     tn_jw_member_u64(w, "sequences", row->request.batch_sequences);
+    if (row->request.batch_picks) tn_jw_member_u64(w, "picks", row->request.batch_picks);
     tn_jw_end_object(w);
 }
 

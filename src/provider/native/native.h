@@ -21,6 +21,11 @@
  * enough that the widest pair of activations stays in a private 1 MiB cache.
  */
 enum { TN_PIECE_ROWS = 128 };
+/*
+ * Picked rows that go through a head at once: it may be as wide as a vocabulary, and a text may pick any number of its
+ * rows, so that a piece runs what follows a pick as often as it takes.
+ */
+enum { TN_PICK_ROWS = 32 };
 
 /* One packed layer per LINEAR operator. */
 struct tn_native_layer {
@@ -140,7 +145,10 @@ struct tn_workspace {
     int32_t *offsets;   /* [piece_rows + 1] */
     struct tn_span *spans;
     uint32_t *sequences; /* index in the invocation, by sequence of the piece */
+    int32_t *picks;      /* [piece_rows] rows of the piece that are picked */
+    uint32_t *pick_of, *pick_to; /* [piece_rows] the pick's sequence and its place in the results, both of the invocation */
     uint8_t *finite;
+    uint32_t pick_count;
     uint32_t count;     /* sequences of the piece */
     uint32_t rows;
     void *block;        /* owned: everything above */
