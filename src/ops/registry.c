@@ -3,6 +3,7 @@
 
 extern const struct tn_operators tn_ops_cast;
 extern const struct tn_operators tn_ops_constant;
+extern const struct tn_operators tn_ops_control;
 extern const struct tn_operators tn_ops_elementwise_binary;
 extern const struct tn_operators tn_ops_elementwise_select;
 extern const struct tn_operators tn_ops_elementwise_unary;
@@ -12,6 +13,7 @@ extern const struct tn_operators tn_ops_shape;
 const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_cast,
     &tn_ops_constant,
+    &tn_ops_control,
     &tn_ops_elementwise_binary,
     &tn_ops_elementwise_select,
     &tn_ops_elementwise_unary,
