@@ -8,6 +8,7 @@ extern const struct tn_operators tn_ops_elementwise_binary;
 extern const struct tn_operators tn_ops_elementwise_select;
 extern const struct tn_operators tn_ops_elementwise_unary;
 extern const struct tn_operators tn_ops_move;
+extern const struct tn_operators tn_ops_reduce;
 extern const struct tn_operators tn_ops_shape;
 
 const struct tn_operators *const tn_operator_groups[] = {
@@ -18,6 +19,7 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_elementwise_select,
     &tn_ops_elementwise_unary,
     &tn_ops_move,
+    &tn_ops_reduce,
     &tn_ops_shape,
 };
 const size_t tn_operator_group_count = sizeof(tn_operator_groups) / sizeof(tn_operator_groups[0]);
