@@ -55,11 +55,10 @@ static bool run_if(struct tn_run *r)
 /* ---- Loop --------------------------------------------------------------------------------------------------------- */
 
 /* A value that the turns change: its rank and element stay, its dimensions may not. */
-static void varying(struct tn_infer *x, const struct tn_type *t, struct tn_type *out)
+static void varying(const struct tn_type *t, struct tn_type *out)
 {
     *out = t ? *t : (struct tn_type){.kind = TN_KIND_NONE};
     out->shape.known = false;
-    (void)x;
 }
 
 static bool infer_loop(struct tn_infer *x)
@@ -75,14 +74,20 @@ static bool infer_loop(struct tn_infer *x)
     in[0] = &counter;
     in[1] = &condition;
     for (uint32_t i = 0; i < carried; i++) {
-        varying(x, tn_in_type(x, i + 2), &types[i]);
+        varying(tn_in_type(x, i + 2), &types[i]);
         in[i + 2] = &types[i];
     }
     if (!x->graph(x, body, in, out)) return false;
     for (uint32_t k = 0; k < x->out_count; k++) {
         const struct tn_type *t = out[k + 1];
-        if (k < carried) tn_out_type(x, k, &types[k]);
-        else if (t && t->kind == TN_KIND_TENSOR) tn_out_unknown(x, k, t->element);
+        if (k < carried) {
+            /* a body may begin with an optional and give what it holds */
+            struct tn_type given = types[k];
+            if (t && t->kind != TN_KIND_NONE) varying(t, &given);
+            tn_out_type(x, k, &given);
+        } else if (t && t->kind == TN_KIND_TENSOR) {
+            tn_out_unknown(x, k, t->element);
+        }
     }
     return true;
 }
@@ -257,7 +262,7 @@ static bool infer_scan(struct tn_infer *x)
     if (s.states > x->out_count || body->input_count != s.states + s.inputs || body->output_count != x->out_count)
         return tn_infer_refuse(x, "a body with a port for each state and scanned value", "%u inputs and %u outputs", body->input_count, body->output_count);
     for (uint32_t i = 0; i < s.states + s.inputs; i++) {
-        varying(x, tn_in_type(x, s.first + i), &types[i]);
+        varying(tn_in_type(x, s.first + i), &types[i]);
         in[i] = &types[i];
     }
     if (!x->graph(x, body, in, out)) return false;
