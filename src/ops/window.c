@@ -139,3 +139,12 @@ void tn_window_span(const struct tn_window *w, const int64_t *tap, int64_t *lo, 
     if (*lo > *hi) *lo = *hi;
     *at = first + *lo * stride;
 }
+
+int64_t tn_window_met(const struct tn_window *w, uint32_t i, int64_t o, bool with_pad)
+{
+    int64_t at = o * w->stride[i] - w->begin[i], low = with_pad ? -w->begin[i] : 0, high = w->in[i] + (with_pad ? w->end[i] : 0);
+    int64_t d = w->dilation[i], first = at >= low ? 0 : (low - at + d - 1) / d;
+    int64_t past = at >= high ? 0 : (high - 1 - at) / d + 1;
+    if (past > w->kernel[i]) past = w->kernel[i];
+    return past > first ? past - first : 0;
+}

@@ -56,5 +56,7 @@ void tn_window_tap(const struct tn_window *w, uint64_t index, int64_t *tap);
 bool tn_window_row(const struct tn_window *w, const int64_t *tap, uint64_t row, uint64_t *at);
 /* Output positions [*lo, *hi) of a row whose tap lies inside the input; the first meets *at, then every stride-th. */
 void tn_window_span(const struct tn_window *w, const int64_t *tap, int64_t *lo, int64_t *hi, int64_t *at);
+/* How many elements of the kernel position o of dimension i lays on the input, or with_pad on the padded input. */
+int64_t tn_window_met(const struct tn_window *w, uint32_t i, int64_t o, bool with_pad);
 
 #endif
