@@ -124,6 +124,11 @@ static void mark_seen(struct binder *b, const struct tn_tensor_info *t)
     b->seen[t - (b->inv->tensors + b->c->variant->first_tensor)] = true;
 }
 
+static bool is_seen(const struct binder *b, const struct tn_tensor_info *t)
+{
+    return b->seen[t - (b->inv->tensors + b->c->variant->first_tensor)];
+}
+
 static struct tn_str file_of(const struct binder *b, const struct tn_tensor_info *t)
 {
     return b->inv->files[t->file].path;
@@ -315,7 +320,7 @@ static bool refuse_out_of_force(struct binder *b, size_t rule_index, uint64_t la
     bool of_head = rule_index >= b->family->tensor_count;
     const struct tn_tensor_info *t = find(b, prefix_of(b, rule), rule->name, layer, name);
     if (!t && rule->alias) t = find(b, prefix_of(b, rule), rule->alias, layer, name);
-    if (!t || (!of_head && unused_rule(b, t->name))) return true;
+    if (!t || is_seen(b, t) || (!of_head && unused_rule(b, t->name))) return true; /* seen: another rule has bound it */
     mark_seen(b, t);
     struct tn_str full_role = expand(role, "", rule->role, layer);
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_UNEXPECTED_TENSOR, TN_PHASE_ASSESS,
