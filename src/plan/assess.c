@@ -70,6 +70,7 @@ static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
         .numeric = known ? s->policy.numeric : "f32", /* an unknown one is a finding already */
         .threads = s->policy.threads > s->planner->defaults.most_threads ? 1 : (unsigned)s->policy.threads,
         .max_rows = longest,
+        .hiding_rows = s->route.hiding_rows,
         .batch_rows = batch_rows(s->policy.threads, longest),
     };
     row->request.batch_sequences = row->request.batch_rows / ROWS_PER_SEQUENCE;
