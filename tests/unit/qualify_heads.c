@@ -33,5 +33,7 @@ TEST(invariants_of_heads)
     passes(&a, "distilbert_single", "classify.text", "\"suite\": \"classify.text/1\"");
     passes(&a, "roberta_scorer", "rerank", "\"suite\": \"rerank/1\"");
     passes(&a, "mpnet_tags", "tag", "\"suite\": \"tag/1\"");
+    passes(&a, "bert_masks", "fill-mask", "\"suite\": \"fill-mask/1\"");
+    passes(&a, "xlm-roberta_masks_pieces", "fill-mask", "\"suite\": \"fill-mask/1\"");
     api_end(&a);
 }
