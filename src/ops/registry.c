@@ -17,6 +17,7 @@ extern const struct tn_operators tn_ops_matmul;
 extern const struct tn_operators tn_ops_matmul_integer;
 extern const struct tn_operators tn_ops_move;
 extern const struct tn_operators tn_ops_pool;
+extern const struct tn_operators tn_ops_quantize;
 extern const struct tn_operators tn_ops_reduce;
 extern const struct tn_operators tn_ops_select;
 extern const struct tn_operators tn_ops_sequence;
@@ -39,6 +40,7 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_matmul_integer,
     &tn_ops_move,
     &tn_ops_pool,
+    &tn_ops_quantize,
     &tn_ops_reduce,
     &tn_ops_select,
     &tn_ops_sequence,
