@@ -22,6 +22,7 @@ extern const struct tn_operators tn_ops_reduce;
 extern const struct tn_operators tn_ops_select;
 extern const struct tn_operators tn_ops_sequence;
 extern const struct tn_operators tn_ops_shape;
+extern const struct tn_operators tn_ops_text;
 
 const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_arrange,
@@ -45,5 +46,6 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_select,
     &tn_ops_sequence,
     &tn_ops_shape,
+    &tn_ops_text,
 };
 const size_t tn_operator_group_count = sizeof(tn_operator_groups) / sizeof(tn_operator_groups[0]);
