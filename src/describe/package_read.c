@@ -308,13 +308,18 @@ static void read_head(struct tn_builder *b, struct tn_json object)
     struct tn_str problem = text_of(b, object, "problem");
     for (unsigned p = 0; p < TN_PROBLEMS; p++)
         if (tn_str_is(problem, tn_problem_name((enum tn_problem)p))) head->problem = (enum tn_problem)p;
+    head->outputs = tn_head_kind_outputs(head->kind);
     head->labels_stated = flag_of(object, "labels_stated");
     head->cross_encoder = flag_of(object, "cross_encoder");
     head->activation = text_of(b, object, "activation");
+    head->no_answer = flag_of(object, "no_answer");
     read_labels(b, tn_json_get(object, "labels"), head);
+    if (head->no_answer && head->kind != TN_HEAD_QUESTION_ANSWERING)
+        refuse(b, tn_json_get(object, "no_answer"), TN_METADATA_INVALID, "does not go with the kind of the head");
     check_class(b, object, head);
     tn_fact_of_json(b, tn_json_get(object, "kind"), RULE, false, "head.kind");
     if (head->labels) tn_fact_of_json(b, tn_json_get(object, "labels"), RULE, false, "head.labels");
+    if (head->no_answer) tn_fact_of_json(b, tn_json_get(object, "no_answer"), RULE, false, "head.no_answer");
     if (head->problem) tn_fact_of_json(b, tn_json_get(object, "problem"), RULE, false, "head.problem");
     if (head->cross_encoder) tn_fact_of_json(b, tn_json_get(object, "cross_encoder"), RULE, false, "head.cross_encoder");
     if (head->activation.n) tn_fact_of_json(b, tn_json_get(object, "activation"), RULE, false, "head.activation");
