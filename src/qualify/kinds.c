@@ -15,6 +15,9 @@
 /* What documents are ranked by, and a ranking held against. */
 static const char query[] = "Seven different words stand in this line";
 
+/* What is asked of contexts: short, because it is never cut. */
+static const char question[] = "what?";
+
 /* ---- requests --------------------------------------------------------------------------------------------------------- */
 
 static enum tn_status start_embedding(tn_session *session, const tn_embed_request *request, tn_execution **out, tn_error *err)
@@ -98,6 +101,19 @@ static enum tn_status start_fill(tn_session *session, const tn_embed_request *re
     return st;
 }
 
+/* A context that is too long becomes windows and never fails, whatever is asked. */
+static enum tn_status start_answer(tn_session *session, const tn_embed_request *request, tn_execution **out, tn_error *err)
+{
+    tn_answer_request r = TN_INIT(tn_answer_request);
+    r.question = (tn_string){question, sizeof(question) - 1};
+    r.contexts = request->texts;
+    r.count = request->count;
+    r.batch = request->batch;
+    r.top_k = 3;
+    r.want_logits = true;
+    return tn_answer_start(session, &r, out, err);
+}
+
 /* ---- answers ---------------------------------------------------------------------------------------------------------- */
 
 static size_t width_of_embedding(const struct tn_suite *s, const tn_event *e)
@@ -179,6 +195,19 @@ static bool fills_hold(const tn_event *e)
     return true;
 }
 
+static bool answers_hold(const tn_event *e)
+{
+    size_t tokens = 0;
+    for (size_t k = 0; k < e->window_count; k++) tokens += e->window_tokens[k];
+    for (size_t i = 0; i < e->answer_count; i++) {
+        const tn_answer *a = &e->answers[i];
+        bool bounded = e->score_kind == TN_SCORE_PROBABILITY ? a->score <= 1.0001f : e->score_kind == TN_SCORE_OTHER;
+        if (!isfinite(a->score) || a->score < 0 || !bounded || a->end < a->begin || a->end_char < a->begin_char) return false;
+        if (i > 0 && a->score > e->answers[i - 1].score) return false;
+    }
+    return tokens == e->tokens;
+}
+
 /* The answers themselves were looked at as they came; here is the verdict. */
 static enum tn_status check_scores(struct tn_suite *s)
 {
@@ -202,11 +231,12 @@ static tn_suite_check_fn *const embedding_checks[] = {
 static tn_suite_check_fn *const head_checks[] = {check_scores, tn_check_company, tn_check_cancel, tn_check_sessions, NULL};
 
 static const struct tn_suite_kind kinds[] = {
-    {"embedding.dense", TN_SUITE_EMBEDDING, true, start_embedding, width_of_embedding, row_of_embedding, NULL, embedding_checks},
-    {"classify.text", "classify.text/1", false, start_classify, width_of_head, row_of_logits, labels_hold, head_checks},
-    {"rerank", "rerank/1", false, start_rerank, width_of_head, row_of_logits, score_holds, head_checks},
-    {"fill-mask", "fill-mask/1", false, start_fill, width_of_fill, row_of_fill, fills_hold, head_checks},
-    {"tag", "tag/1", false, start_tag, width_of_head, row_of_logits, tags_hold, head_checks},
+    {"embedding.dense", TN_SUITE_EMBEDDING, true, start_embedding, width_of_embedding, row_of_embedding, NULL, embedding_checks, NULL},
+    {"classify.text", "classify.text/1", false, start_classify, width_of_head, row_of_logits, labels_hold, head_checks, NULL},
+    {"question-answer", "question-answer/1", false, start_answer, width_of_head, row_of_logits, answers_hold, head_checks, "?"},
+    {"rerank", "rerank/1", false, start_rerank, width_of_head, row_of_logits, score_holds, head_checks, NULL},
+    {"fill-mask", "fill-mask/1", false, start_fill, width_of_fill, row_of_fill, fills_hold, head_checks, NULL},
+    {"tag", "tag/1", false, start_tag, width_of_head, row_of_logits, tags_hold, head_checks, NULL},
 };
 
 const struct tn_suite_kind *tn_suite_kind_of(const struct tn_task *task)
