@@ -20,7 +20,7 @@ static inline bool heads_open(struct heads_golden *g, const char *file)
     struct tn_limits limits = tn_limits_default();
     struct tn_str package;
     size_t size;
-    char path[256];
+    char path[288];
     memset(g, 0, sizeof(*g));
     snprintf(path, sizeof(path), "golden/heads/%s", file);
     g->text = test_read_file(test_path(path), &size);
