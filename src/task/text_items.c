@@ -33,6 +33,9 @@ struct tn_text_model tn_text_model_of(const struct tn_recipe_env *env)
     };
 }
 
+/* With words the general path: two arrays of characters and two of splits of 12 bytes, and 20 bytes per token, grown by half. */
+enum { WORDS_FACTOR = 104 };
+
 /* Two texts as long as the limit: the working memory of the tokenizer is then what it will be. */
 static enum tn_status warm_up(const struct tn_text_model *m, struct tn_text_encoding *e, struct tn_error *err)
 {
@@ -161,7 +164,8 @@ static enum tn_status measure_bytes(const struct tn_text_model *m, const struct 
         if (st) return st;
         uint64_t kept = kept_bytes(m, source, i);
         if (!tn_add64(*bytes, kept, bytes)) return tn_request_refuse_limit(err, source->option, "text bytes", UINT64_MAX, UINT64_MAX);
-        if (kept + lead > LARGE_TEXT && (kept + lead) * LARGE_FACTOR > *working) *working = (kept + lead) * LARGE_FACTOR;
+        uint64_t factor = source->windows ? WORDS_FACTOR : LARGE_FACTOR;
+        if (kept + lead > LARGE_TEXT && (kept + lead) * factor > *working) *working = (kept + lead) * factor;
     }
     return TN_OK;
 }
