@@ -164,6 +164,8 @@ static bool counts(const struct tn_tokenizer_facts *t, const struct tn_tokenizer
     case TN_TOKENIZER_TEXT: return of_class && m->offset != offsetof(struct tn_tokenizer_facts, tokenizer_class);
     case TN_TOKENIZER_BOOL: break;
     }
+    /* no id depends on it: only where it is on does it make another package */
+    if (m->offset == offsetof(struct tn_tokenizer_facts, clean_up_spaces)) return t->clean_up_spaces;
     return of_class || m->offset == offsetof(struct tn_tokenizer_facts, lower_case_first) ||
            m->offset == offsetof(struct tn_tokenizer_facts, type_ids);
 }

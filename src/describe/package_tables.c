@@ -226,6 +226,7 @@ static const struct tn_docfield tokenizer_fields[] = {
     {"tokenize_chinese_chars", &flag, TN_DOC_REQUIRED, NULL, NULL},
     {"lower_case_first", &flag, TN_DOC_REQUIRED, NULL, "Lowers the text before all other stages."},
     {"type_ids", &flag, TN_DOC_REQUIRED, NULL, "Whether the network is given the type ids."},
+    {"clean_up_spaces", &flag, 0, "false", "Whether texts made of tokens lose blanks before punctuation."},
     {"unk_token", &any_text, TN_DOC_REQUIRED, NULL, NULL},
     {"cls_token", &any_text, TN_DOC_REQUIRED, NULL, NULL},
     {"sep_token", &any_text, TN_DOC_REQUIRED, NULL, NULL},

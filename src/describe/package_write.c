@@ -14,6 +14,7 @@ const struct tn_tokenizer_member tn_tokenizer_members[] = {
     {"tokenize_chinese_chars", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(tokenize_chinese_chars)},
     {"lower_case_first", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(lower_case_first)},
     {"type_ids", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(type_ids)},
+    {"clean_up_spaces", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(clean_up_spaces)},
     {"unk_token", TN_TOKENIZER_TEXT, TOKENIZER_OFFSET(unk_token)},
     {"cls_token", TN_TOKENIZER_TEXT, TOKENIZER_OFFSET(cls_token)},
     {"sep_token", TN_TOKENIZER_TEXT, TOKENIZER_OFFSET(sep_token)},

@@ -21,7 +21,7 @@ struct tn_recipe_model {
     const struct tn_description *d;
     size_t width, max_picks;
     uint32_t mask, pad;
-    bool has_pad;
+    bool has_pad, clean_up; /* clean_up: decoded texts once more, as the package asks; never those of BPE */
     struct tn_arena arena;
     struct tn_option options[TN_TASK_OPTIONS];
     uint32_t option_count;
@@ -77,6 +77,7 @@ static enum tn_status learn(struct tn_recipe_model *m, const struct tn_recipe_en
     const struct tn_tokenizer_facts *t = &env->d->tokenizer;
     if (!tn_text_token_id(env->tokenizer, t->mask_token, &m->mask) || m->mask >= m->width) return refuse_mask(t->mask_token, m->width, err);
     m->has_pad = t->pad_token.n && tn_text_token_id(env->tokenizer, t->pad_token, &m->pad);
+    m->clean_up = t->clean_up_spaces && !tn_text_tokenizer_facts(env->tokenizer).byte_pairs;
     return tn_fill_options(env->d, env->route, env->output_width, &m->arena, m->options, &m->option_count, err);
 }
 
@@ -389,6 +390,7 @@ static tn_string decoded(struct filling *f, const uint32_t *ids, size_t count, b
 {
     size_t begin = f->text.len;
     tn_text_decode(f->run->model->text.tokenizer, ids, count, skip_special, &f->text);
+    if (f->run->model->clean_up) tn_text_clean_up(&f->text, begin);
     return (tn_string){NULL, f->text.len - begin};
 }
 

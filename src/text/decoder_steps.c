@@ -109,15 +109,24 @@ static void shorten(struct tn_buf *b, size_t start, const char *from, const char
     b->data[out] = 0;
 }
 
+static const char *const clean_rules[][2] = {
+    {" .", "."},     {" ?", "?"},     {" !", "!"},           {" ,", ","},     {" ' ", "'"},    {" n't", "n't"},
+    {" 'm", "'m"},   {" do not", " don't"}, {" 's", "'s"},   {" 've", "'ve"}, {" 're", "'re"},
+};
+enum { CLEAN_RULES = sizeof(clean_rules) / sizeof(clean_rules[0]), OF_DECODERS_ALONE = 7 };
+
 /* The clean-up of the WordPiece and CTC decoders, applied to each token with its leading blank, in this order. */
 static void clean_up(struct tn_buf *b, size_t start)
 {
-    static const char *const rules[][2] = {
-        {" .", "."},     {" ?", "?"},     {" !", "!"},           {" ,", ","},     {" ' ", "'"},    {" n't", "n't"},
-        {" 'm", "'m"},   {" do not", " don't"}, {" 's", "'s"},   {" 've", "'ve"}, {" 're", "'re"},
-    };
     if (tn_buf_status(b) || b->len == start) return;
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) shorten(b, start, rules[i][0], rules[i][1]);
+    for (size_t i = 0; i < CLEAN_RULES; i++) shorten(b, start, clean_rules[i][0], clean_rules[i][1]);
+}
+
+void tn_text_clean_up(struct tn_buf *b, size_t start)
+{
+    if (tn_buf_status(b) || b->len == start) return;
+    for (size_t i = 0; i < CLEAN_RULES; i++)
+        if (i != OF_DECODERS_ALONE) shorten(b, start, clean_rules[i][0], clean_rules[i][1]);
 }
 
 /* ---- the steps ------------------------------------------------------------------------------------------------ */

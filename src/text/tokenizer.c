@@ -82,6 +82,7 @@ struct tn_text_facts tn_text_tokenizer_facts(const struct tn_text_tokenizer *t)
         .padding_type_id = t->padding.type_id,
         .padding_token = t->padding.token,
         .decoder = t->decoder.present,
+        .byte_pairs = t->kind == &tn_model_bpe,
         .continuing_prefix = t->kind == &tn_model_wordpiece ? t->model.prefix.n > 0 : t->kind == &tn_model_bpe && t->bpe.prefix.n > 0,
         .special_tokens_single = t->post.added[0],
         .special_tokens_pair = t->post.added[1],

@@ -89,6 +89,9 @@ enum tn_status tn_text_window(const struct tn_text_tokenizer *t, struct tn_str t
 enum tn_status tn_text_decode(const struct tn_text_tokenizer *t, const uint32_t *ids, size_t count, bool skip_special,
                               struct tn_buf *out);
 
+/* What transformers does to decoded text on request: blanks before punctuation and in contractions go. From `start` on. */
+void tn_text_clean_up(struct tn_buf *b, size_t start);
+
 size_t tn_text_vocab_size(const struct tn_text_tokenizer *t); /* largest id + 1, added tokens included */
 /* Text of an id; .s NULL when there is none. */
 struct tn_str tn_text_token(const struct tn_text_tokenizer *t, uint32_t id);
@@ -109,6 +112,7 @@ struct tn_text_facts {
     uint32_t padding_id, padding_type_id;
     struct tn_str padding_token; /* valid while the tokenizer lives */
     bool decoder;                /* a decoder is stated; else tokens are joined by blanks */
+    bool byte_pairs;             /* the model is BPE, of whatever units */
     bool continuing_prefix;      /* tokens inside a word carry a prefix of their own ("##") */
     uint64_t special_tokens_single, special_tokens_pair; /* what truncation reserves */
 };

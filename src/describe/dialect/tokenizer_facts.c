@@ -49,7 +49,9 @@ static const struct tn_tokenizer_class classes[] = {
         TN_ROW_OFF("/wordpieces_prefix", "\"##\" | null"),                                         \
         TN_ROW_OFF("/pad_token_type_id", "0 | null"), TN_ROW_OFF("/init_inputs", "[] | null"),     \
         TN_ROW_OFF("/fix_mistral_regex", "false | null"),                                          \
-        TN_ROW_DESCRIPTIVE("/clean_up_tokenization_spaces"), TN_ROW_DESCRIPTIVE("/chat_template"), \
+        {"/clean_up_tokenization_spaces", "clean_up_tokenization_spaces", TN_FIELD_UNDERSTOOD,     \
+         TN_TYPE_BOOL, "false", "null", 0, 0},                                                     \
+        TN_ROW_DESCRIPTIVE("/chat_template"),                                                      \
         TN_ROW_DESCRIPTIVE("/response_template"), TN_ROW_DESCRIPTIVE("/response_schema"),          \
         TN_ROW_DESCRIPTIVE("/chat_control_tokens"), TN_ROW_DESCRIPTIVE("/name_or_path"),           \
         TN_ROW_DESCRIPTIVE("/special_tokens_map_file"), TN_ROW_DESCRIPTIVE("/tokenizer_file"),     \
@@ -154,6 +156,7 @@ static void read_options(struct tn_tokenizer_reader *r)
                                       .prefix = "tokenizer",
                                       .rule = RULE};
     tn_config_read(r->b, &source, values);
+    t->clean_up_spaces = option(source.schema, values, "clean_up_tokenization_spaces");
     if (r->class->from_file) return;
     if (r->class->stages != TN_STAGES_BERT) {
         keep_options(r, source.schema, values);
