@@ -218,7 +218,7 @@ void tn_refuse_container(struct tn_builder *b, const struct tn_variant *variant)
 /* ---- modules.c, sentence_config.c ------------------------------------------------------------------------------- */
 
 /* What the package was saved as. OLDER: in a form whose list of modules leaves out what its code applies. */
-enum tn_sentence_kind { TN_SENTENCE_DENSE, TN_SENTENCE_SCORER, TN_SENTENCE_MULTI, TN_SENTENCE_MULTI_OLDER };
+enum tn_sentence_kind { TN_SENTENCE_DENSE, TN_SENTENCE_SCORER, TN_SENTENCE_SPARSE, TN_SENTENCE_MULTI, TN_SENTENCE_MULTI_OLDER };
 
 enum tn_sentence_kind tn_describe_sentence_config(struct tn_builder *b);
 void tn_describe_modules(struct tn_builder *b, struct tn_json list, enum tn_sentence_kind kind);

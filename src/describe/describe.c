@@ -111,6 +111,7 @@ const char *tn_module_kind_name(enum tn_module_kind kind)
     case TN_MODULE_DENSE: return "dense";
     case TN_MODULE_LAYER_NORM: return "layer_norm";
     case TN_MODULE_NORMALIZE: return "normalize";
+    case TN_MODULE_SPLADE: return "splade_pooling";
     }
     return "unknown";
 }

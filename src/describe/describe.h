@@ -36,7 +36,8 @@ enum tn_module_kind {
     TN_MODULE_POOLING,
     TN_MODULE_DENSE,
     TN_MODULE_LAYER_NORM,
-    TN_MODULE_NORMALIZE
+    TN_MODULE_NORMALIZE,
+    TN_MODULE_SPLADE /* the numbers of a head over the vocabulary, pooled to one sparse vector */
 };
 
 /*
@@ -60,6 +61,8 @@ struct tn_module {
     const struct tn_tensor_info *residual_weight; /* [out_features, in_features] */
     /* layer norm */
     double eps;
+    /* splade: sum over the tokens, else the largest; log(1 + x) taken twice, else once */
+    bool sum, twice;
     /* dense: linear.weight [out, in], linear.bias [out]; layer norm: norm.weight [dim], norm.bias [dim] */
     const struct tn_tensor_info *weight, *bias_tensor;
 };
@@ -137,6 +140,7 @@ struct tn_description {
     struct tn_component *components;
     uint32_t component_count;
     struct tn_head *head; /* behind the component, when the convention runs it; NULL: the encoder's rows are the end */
+    uint64_t max_active_dims; /* most terms of a sparse vector that are kept; 0: not stated */
     struct tn_multi_vector *multi; /* NULL: the package does not give several vectors per text */
     struct tn_tokenizer_facts tokenizer;
     struct tn_module *modules;

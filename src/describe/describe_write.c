@@ -134,6 +134,9 @@ static void hash_module(struct tn_sha256 *h, const struct tn_module *m)
     tn_sha256_update_str(h, m->activation);
     hash_flag(h, m->residual);
     hash_number(h, m->eps);
+    if (m->kind != TN_MODULE_SPLADE) return;
+    hash_flag(h, m->sum);
+    hash_flag(h, m->twice);
 }
 
 static void hash_multi(struct tn_sha256 *h, const struct tn_multi_vector *m)
@@ -196,6 +199,7 @@ void tn_description_fingerprint(const struct tn_description *d, struct tn_sha256
     for (uint32_t i = 0; i < d->module_count; i++) hash_module(h, &d->modules[i]);
     if (d->head) hash_head(h, d->head);
     if (d->multi) hash_multi(h, d->multi);
+    if (d->max_active_dims) tn_sha256_update_u64(h, d->max_active_dims);
     tn_sha256_update_u64(h, d->prompt_count);
     for (uint32_t i = 0; i < d->prompt_count; i++) {
         tn_sha256_update_str(h, d->prompts[i].name);

@@ -173,7 +173,7 @@ static void read_component(struct tn_builder *b, struct tn_json entry, struct tn
 
 static bool kind_of(struct tn_str name, enum tn_module_kind *out)
 {
-    for (unsigned kind = TN_MODULE_TRANSFORMER; kind <= TN_MODULE_NORMALIZE; kind++) {
+    for (unsigned kind = TN_MODULE_TRANSFORMER; kind <= TN_MODULE_SPLADE; kind++) {
         if (!tn_str_is(name, tn_module_kind_name((enum tn_module_kind)kind))) continue;
         *out = (enum tn_module_kind)kind;
         return true;
@@ -205,15 +205,16 @@ static void read_pooling(struct tn_builder *b, struct tn_json entry, struct tn_m
 static void check_place(const struct tn_module_source *m, struct tn_module *module)
 {
     struct tn_chain *chain = m->chain;
-    bool encoder = module->kind == TN_MODULE_TRANSFORMER, pooling = module->kind == TN_MODULE_POOLING;
-    bool tokens = chain->state == TN_CHAIN_TOKENS;
+    bool encoder = module->kind == TN_MODULE_TRANSFORMER, splade = module->kind == TN_MODULE_SPLADE;
+    bool pooling = module->kind == TN_MODULE_POOLING || splade, tokens = chain->state == TN_CHAIN_TOKENS;
+    if (splade) chain->width = chain->b->d->component_count ? tn_component_value(chain->b->d->components, "vocab_size")->u : 0;
     bool fits = encoder ? chain->state == TN_CHAIN_TEXT : pooling ? tokens : chain->state != TN_CHAIN_TEXT &&
                                                                                  module->on_tokens == tokens;
     if (!fits) {
         tn_module_blocker(m, TN_METADATA_INVALID, "does not stand where its kind of rows comes in");
         return;
     }
-    uint64_t expected = pooling ? module->in_features * module->pooling_count
+    uint64_t expected = splade ? module->in_features : pooling ? module->in_features * module->pooling_count
                                 : module->kind == TN_MODULE_DENSE || encoder ? module->out_features : module->in_features;
     if (!encoder) tn_module_width(m, module->in_features, "in_features");
     if (module->out_features != expected || expected == 0) {
@@ -248,6 +249,9 @@ static void read_module(struct tn_chain *chain, struct tn_json entry, uint32_t p
         module.activation = text_of(b, entry, "activation");
         tn_bind_dense(&m, &module);
     }
+    struct tn_str strategy = text_of(b, entry, "strategy");
+    module.sum = tn_str_is(strategy, "sum");
+    module.twice = flag_of(entry, "log_twice");
     if (module.kind == TN_MODULE_LAYER_NORM) {
         module.bias = true;
         (void)tn_json_f64(tn_json_get(entry, "eps"), &module.eps);
@@ -508,6 +512,7 @@ void tn_package_document_read(struct tn_builder *b, struct tn_json root)
     d->similarity = text_of(b, root, "similarity");
     d->max_seq_length = size_of(root, "max_seq_length");
     d->truncate_dim = size_of(root, "truncate_dim");
+    d->max_active_dims = size_of(root, "max_active_dims");
     d->chain_document = tn_builder_str(b, root.doc->file);
     read_components(b, tn_json_get(root, "components"));
     read_modules(b, tn_json_get(root, "modules"));

@@ -118,12 +118,23 @@ static const struct tn_docfield normalize_fields[] = {
     WIDTH_FIELDS,
 };
 
+static const char *const strategy_values[] = {"max", "sum", NULL};
+static const struct tn_doctype strategy = {.kind = TN_DOC_ENUM, .values = strategy_values};
+
+static const struct tn_docfield splade_fields[] = {
+    MODULE_FIELDS,
+    WIDTH_FIELDS,
+    {"strategy", &strategy, TN_DOC_REQUIRED, NULL, "Over the tokens."},
+    {"log_twice", &flag, TN_DOC_REQUIRED, NULL, "Whether log(1 + x) is taken twice."},
+};
+
 static const struct tn_docvariant module_kinds[] = {
     {"transformer", "The encoder: texts to token rows.", transformer_fields, COUNT(transformer_fields)},
     {"pooling", "Token rows to one row.", pooling_fields, COUNT(pooling_fields)},
     {"dense", "A linear map with an activation.", dense_fields, COUNT(dense_fields)},
     {"layer_norm", "Layer normalisation with weight and bias.", norm_fields, COUNT(norm_fields)},
     {"normalize", "Scales a row to length one.", normalize_fields, COUNT(normalize_fields)},
+    {"splade_pooling", "Numbers over the vocabulary to one sparse row.", splade_fields, COUNT(splade_fields)},
 };
 
 static const struct tn_doctype module = {
@@ -284,6 +295,7 @@ static const struct tn_docfield fields[] = {
     {"modules", &modules, TN_DOC_REQUIRED, NULL, NULL},
     {"head", &head, TN_DOC_NULLABLE, NULL, "Null: the rows of the encoder are the end."},
     {"multi_vector", &multi_vector, TN_DOC_NULLABLE, NULL, "Null: not several vectors per text."},
+    {"max_active_dims", &size, TN_DOC_NULLABLE, NULL, "Most terms of a sparse vector; null: not stated."},
     {"prompts", &prompts, TN_DOC_REQUIRED, NULL, NULL},
     {"default_prompt", &any_text, TN_DOC_REQUIRED, NULL, "Role of the prompt that is used when none is named; empty: none."},
     {"similarity", &similarity, TN_DOC_REQUIRED, NULL, "How vectors are compared; empty: not stated."},

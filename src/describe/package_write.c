@@ -107,6 +107,10 @@ static void write_module(struct tn_json_writer *w, const struct tn_module *m)
         tn_jw_member_str(w, "activation", m->activation);
         tn_jw_member_bool(w, "residual", m->residual);
     }
+    if (m->kind == TN_MODULE_SPLADE) {
+        tn_jw_member_cstr(w, "strategy", m->sum ? "sum" : "max");
+        tn_jw_member_bool(w, "log_twice", m->twice);
+    }
     if (m->kind == TN_MODULE_LAYER_NORM) tn_jw_member_f64(w, "eps", m->eps);
     tn_jw_end_object(w);
 }
@@ -213,6 +217,8 @@ void tn_description_write_content(struct tn_json_writer *w, const struct tn_desc
     tn_jw_end_array(w);
     write_head(w, d->head);
     write_multi_vector(w, d->multi);
+    if (d->max_active_dims) tn_jw_member_u64(w, "max_active_dims", d->max_active_dims);
+    else tn_jw_member_null(w, "max_active_dims");
     tn_jw_key(w, "prompts");
     tn_jw_begin_object(w);
     for (uint32_t i = 0; i < d->prompt_count; i++) {
