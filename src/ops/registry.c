@@ -13,6 +13,7 @@ extern const struct tn_operators tn_ops_elementwise_binary;
 extern const struct tn_operators tn_ops_elementwise_select;
 extern const struct tn_operators tn_ops_elementwise_unary;
 extern const struct tn_operators tn_ops_gather;
+extern const struct tn_operators tn_ops_grid_sample;
 extern const struct tn_operators tn_ops_loss;
 extern const struct tn_operators tn_ops_matmul;
 extern const struct tn_operators tn_ops_matmul_integer;
@@ -22,6 +23,8 @@ extern const struct tn_operators tn_ops_norm_axis;
 extern const struct tn_operators tn_ops_pool;
 extern const struct tn_operators tn_ops_quantize;
 extern const struct tn_operators tn_ops_reduce;
+extern const struct tn_operators tn_ops_resize;
+extern const struct tn_operators tn_ops_roi;
 extern const struct tn_operators tn_ops_select;
 extern const struct tn_operators tn_ops_sequence;
 extern const struct tn_operators tn_ops_shape;
@@ -41,6 +44,7 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_elementwise_select,
     &tn_ops_elementwise_unary,
     &tn_ops_gather,
+    &tn_ops_grid_sample,
     &tn_ops_loss,
     &tn_ops_matmul,
     &tn_ops_matmul_integer,
@@ -50,6 +54,8 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_pool,
     &tn_ops_quantize,
     &tn_ops_reduce,
+    &tn_ops_resize,
+    &tn_ops_roi,
     &tn_ops_select,
     &tn_ops_sequence,
     &tn_ops_shape,
