@@ -151,6 +151,21 @@ tn_status cli_open_runtime(struct cli *cli, bool limited)
 
 /* ---- package and plan ---- */
 
+bool cli_hint_is_usable(struct cli *cli)
+{
+    struct cli_json_doc doc;
+    if (!cli->values.hint) return true;
+    bool usable = cli_json_parse(&doc, cli->values.hint, strlen(cli->values.hint)) && cli_json_is(doc.root, CLI_JSON_OBJECT);
+    cli_json_release(&doc);
+    if (usable) return true;
+    cli_refuse(cli, TN_INVALID_REQUEST, "hint", "--hint is no JSON object");
+    snprintf(cli->problem.found, sizeof(cli->problem.found), "%.*s", (int)(cli_excerpt(cli->values.hint, 60)), cli->values.hint);
+    snprintf(cli->problem.expected, sizeof(cli->problem.expected), "%s",
+             "e.g. '{\"memory\": [{\"action\": \"pin\", \"selector\": {\"pattern\": \"*\"}}]}'");
+    snprintf(cli->problem.remedy, sizeof(cli->problem.remedy), "`tenon schema hints` shows the form; --hints takes a file");
+    return false;
+}
+
 /* What a plan fixes cannot be asked for beside it. */
 static tn_status check_against_plan(struct cli *cli)
 {
@@ -191,9 +206,62 @@ static tn_status take_plan(struct cli *cli)
     return TN_OK;
 }
 
-tn_status cli_check_plan(struct cli *cli)
+static tn_status read_hints(struct cli *cli)
 {
-    return cli->values.plan ? take_plan(cli) : TN_OK;
+    size_t length;
+    tn_status status = cli_read_file(cli, "hints", cli->values.hints, &cli->hints_text, &length);
+    if (status != TN_OK || strlen(cli->hints_text) == length) return status;
+    cli_refuse(cli, TN_INVALID_REQUEST, "hints", "%.200s is no text: it holds a NUL byte", cli->values.hints);
+    return cli->problem.code;
+}
+
+/* --hint is taken as it stands, --hints is read once. */
+static tn_status take_hints(struct cli *cli, tn_plan_options *out)
+{
+    tn_status status = cli->values.hints && !cli->hints_text ? read_hints(cli) : TN_OK;
+    out->hints = cli->values.hint;
+    out->user_hints = cli->hints_text;
+    out->user_hints_name = cli->values.hints;
+    return status;
+}
+
+/* The first problem of a document that was found not to be valid. */
+static tn_status refuse_document(struct cli *cli, const char *option, const tn_document *verdict)
+{
+    size_t length;
+    struct cli_json_doc doc;
+    const char *text = tn_document_text(verdict, &length);
+    cli_json_parse(&doc, text, length);
+    const struct cli_json *f = cli_json_first(cli_json_get(doc.root, "findings"));
+    while (f && !cli_json_text_is(cli_json_get(f, "severity"), "blocker")) f = f->next;
+    struct cli_problem *p = &cli->problem;
+    cli_refuse(cli, TN_METADATA_INVALID, option, "--%s at \"%.200s\": %.600s", option, cli_json_text(cli_json_path(f, "where.pointer")),
+               cli_json_text(cli_json_get(f, "message")));
+    snprintf(p->found, sizeof(p->found), "%s", cli_json_text(cli_json_get(f, "found")));
+    snprintf(p->expected, sizeof(p->expected), "%s", cli_json_text(cli_json_get(f, "expected")));
+    snprintf(p->remedy, sizeof(p->remedy), "%s", cli_json_text(cli_json_get(f, "remedy")));
+    cli_json_release(&doc);
+    return cli->problem.code;
+}
+
+static tn_status check_hints(struct cli *cli, const char *option, const char *text)
+{
+    tn_document *verdict = NULL;
+    int valid = 0;
+    tn_status status = tn_document_validate(cli->runtime, "execution_hints.json", text, strlen(text), &valid, &verdict, cli->err);
+    if (status == TN_OK && !valid) status = refuse_document(cli, option, verdict);
+    tn_document_free(verdict);
+    return status;
+}
+
+tn_status cli_check_unused(struct cli *cli)
+{
+    tn_plan_options hints = TN_INIT(tn_plan_options);
+    if (cli->values.plan) return take_plan(cli);
+    tn_status status = take_hints(cli, &hints);
+    if (status == TN_OK && hints.hints) status = check_hints(cli, "hint", hints.hints);
+    if (status == TN_OK && hints.user_hints) status = check_hints(cli, "hints", hints.user_hints);
+    return status;
 }
 
 tn_status cli_open_package(struct cli *cli, bool limited)
@@ -230,25 +298,6 @@ static const char *choice(const struct cli *cli, const char *name)
 static const char *text_or_null(const struct cli_json *v)
 {
     return cli_json_is(v, CLI_JSON_STRING) ? cli_json_text(v) : NULL;
-}
-
-static tn_status read_hints(struct cli *cli)
-{
-    size_t length;
-    tn_status status = cli_read_file(cli, "hints", cli->values.hints, &cli->hints_text, &length);
-    if (status != TN_OK || strlen(cli->hints_text) == length) return status;
-    cli_refuse(cli, TN_INVALID_REQUEST, "hints", "%.200s is no text: it holds a NUL byte", cli->values.hints);
-    return cli->problem.code;
-}
-
-/* --hint is taken as it stands, --hints is read once. */
-static tn_status take_hints(struct cli *cli, tn_plan_options *out)
-{
-    tn_status status = cli->values.hints && !cli->hints_text ? read_hints(cli) : TN_OK;
-    out->hints = cli->values.hint;
-    out->user_hints = cli->hints_text;
-    out->user_hints_name = cli->values.hints;
-    return status;
 }
 
 static void choices_of_plan(const struct cli *cli, tn_plan_options *out)

@@ -65,8 +65,10 @@ tn_status cli_open_package(struct cli *cli, bool limited);
 tn_status cli_plan_options(struct cli *cli, const char *task, tn_plan_options *out);
 /* The plan: the one of --plan, or a new one. */
 tn_status cli_make_plan(struct cli *cli, const char *task, tn_plan **out);
-/* For verbs that neither make nor run a plan: --plan must still fit the package. TN_OK without --plan. */
-tn_status cli_check_plan(struct cli *cli);
+/* For verbs that neither make nor run a plan: --plan must still fit the package, and hints must be hints. */
+tn_status cli_check_unused(struct cli *cli);
+/* Whether --hint, if given, is a JSON object; else cli->problem says so. */
+bool cli_hint_is_usable(struct cli *cli);
 /* Whole file, or standard input for "-", into *text (free), NUL-terminated. */
 tn_status cli_read_file(struct cli *cli, const char *option, const char *path, char **text, size_t *length);
 

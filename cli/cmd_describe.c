@@ -4,6 +4,7 @@
 #include "beside.h"
 #include "memory.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ static tn_status put(struct cli *cli, const char *name, const tn_document *docum
     if (reason) {
         cli_refuse(cli, TN_RUNTIME_FAILURE, "output", "cannot write %.200s", path);
         snprintf(cli->problem.found, sizeof(cli->problem.found), "%s", strerror(reason));
+        snprintf(cli->problem.remedy, sizeof(cli->problem.remedy), "name a folder that can be written to");
     } else if (!cli->values.json && !cli->values.quiet) {
         cli_out_text(&cli->out, path);
         cli_out_text(&cli->out, "\n");
@@ -67,19 +69,33 @@ static void take_back(struct cli *cli, const char *name)
     free(path);
 }
 
+/* Parents are not made: a path that was mistyped would become a tree. */
+static tn_status make_folder(struct cli *cli)
+{
+    struct stat st;
+    const char *folder = cli->values.output;
+    int reason = 0;
+    if (stat(folder, &st) == 0 && !S_ISDIR(st.st_mode)) reason = ENOTDIR;
+    else if (stat(folder, &st) != 0 && mkdir(folder, 0777) != 0) reason = errno;
+    if (!reason) return TN_OK;
+    cli_refuse(cli, TN_INVALID_REQUEST, "output", "the folder %.200s cannot be made", folder);
+    snprintf(cli->problem.found, sizeof(cli->problem.found), "%s", strerror(reason));
+    snprintf(cli->problem.remedy, sizeof(cli->problem.remedy), "%s",
+             reason == ENOENT ? "make the folder above it first (mkdir -p)" : "name a folder that is there, or can be made");
+    return cli->problem.code;
+}
+
 /* The folder is made when it is not there; its parents must be. Nothing is written when either file is there already. */
 static tn_status put_both(struct cli *cli, const tn_document *metadata, const tn_document *content)
 {
     static const char *const names[] = {"inference_metadata.yaml", "inference_metadata.yml", "inference_metadata.json",
                                         CONTENT_NAME};
-    struct stat st;
     if (!*cli->values.output) {
         cli_refuse(cli, TN_INVALID_REQUEST, "output", "--output names no folder");
         snprintf(cli->problem.found, sizeof(cli->problem.found), "an empty text");
         return cli->problem.code;
     }
-    tn_status status = TN_OK;
-    if (stat(cli->values.output, &st) != 0) (void)mkdir(cli->values.output, 0777);
+    tn_status status = make_folder(cli);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !status; i++) status = refuse_present(cli, names[i]);
     if (!status) status = put(cli, metadata_name(cli), metadata);
     if (status) return status;
@@ -112,6 +128,24 @@ static void print_json(struct cli *cli, const tn_document *metadata, const tn_do
     cli_out_text(&cli->out, "}\n");
 }
 
+/* What was written, as the human form says it: paths, with what they hold. */
+static void print_written(struct cli *cli)
+{
+    const char *names[] = {metadata_name(cli), CONTENT_NAME};
+    const char *heads[] = {wants_json(cli) ? "{\"document\": \"inference_metadata\", \"format\": \"json\", \"path\": "
+                                           : "{\"document\": \"inference_metadata\", \"format\": \"yaml\", \"path\": ",
+                           ", {\"document\": \"tenon_package\", \"format\": \"json\", \"path\": "};
+    cli_out_text(&cli->out, "{\"written\": [");
+    for (size_t i = 0; i < 2; i++) {
+        char *path = join(cli->values.output, names[i]);
+        cli_out_text(&cli->out, heads[i]);
+        cli_out_json(&cli->out, path, strlen(path));
+        cli_out_text(&cli->out, "}");
+        free(path);
+    }
+    cli_out_text(&cli->out, "]}\n");
+}
+
 int cli_describe(struct cli *cli)
 {
     tn_description_options options = TN_INIT(tn_description_options);
@@ -120,14 +154,12 @@ int cli_describe(struct cli *cli)
     options.provenance = cli->values.provenance;
     options.format = wants_json(cli) || (cli->values.json && !to_folder) ? "json" : "yaml";
     tn_status status = cli_open_package(cli, true);
-    if (status == TN_OK) status = cli_check_plan(cli);
+    if (status == TN_OK) status = cli_check_unused(cli);
     if (status == TN_OK) status = tn_package_describe(cli->package, &options, &metadata, &content, cli->err);
     if (status == TN_OK && to_folder) status = put_both(cli, metadata, content);
     int code = status == TN_OK ? 0 : cli_fail_any(cli, status);
     if (status == TN_OK && to_folder && cli->values.json) {
-        cli_out_text(&cli->out, "{\"written\": [");
-        cli_out_json(&cli->out, metadata_name(cli), strlen(metadata_name(cli)));
-        cli_out_text(&cli->out, ", \"" CONTENT_NAME "\"]}\n");
+        print_written(cli);
     } else if (status == TN_OK && !to_folder && cli->values.json) {
         print_json(cli, metadata, content);
     } else if (status == TN_OK && !to_folder) {

@@ -33,7 +33,7 @@ int cli_inspect(struct cli *cli)
 {
     tn_document *document = NULL;
     tn_status status = cli_open_package(cli, true);
-    if (status == TN_OK) status = cli_check_plan(cli);
+    if (status == TN_OK) status = cli_check_unused(cli);
     if (status == TN_OK && cli->values.verify) {
         status = cli_watch_signals(cli);
         if (status == TN_OK) status = tn_package_verify(cli->package, cli->cancel, cli->err);

@@ -182,7 +182,7 @@ int cli_tokenize(struct cli *cli)
     tn_status status = cli_input_open(&t.input, cli);
     if (status == TN_OK) status = cli_open_package(cli, true);
     if (status == TN_OK) status = cli_watch_signals(cli);
-    if (status == TN_OK) status = cli_check_plan(cli);
+    if (status == TN_OK) status = cli_check_unused(cli);
     if (status == TN_OK) status = tn_tokenizer_open(cli->package, &t.tokenizer, cli->err);
     if (status == TN_OK) status = run(&t);
     int code = finish(&t, status);

@@ -40,7 +40,7 @@ int cli_validate(struct cli *cli)
     int valid = 0;
     bool alone = is_document(path);
     tn_status status = alone ? cli_open_runtime(cli, true) : cli_open_package(cli, true);
-    if (status == TN_OK) status = cli_check_plan(cli);
+    if (status == TN_OK) status = cli_check_unused(cli);
     if (status == TN_OK && alone) status = cli_read_file(cli, "FILE", path, &text, &length);
     if (status == TN_OK && alone)
         status = tn_document_validate(cli->runtime, path, text, length, &valid, &document, cli->err);

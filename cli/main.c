@@ -51,6 +51,8 @@ int main(int argc, char **argv)
         code = show_version(&cli);
     } else if (cli.values.help || cli.values.verb == CLI_HELP) {
         code = cli_help(&cli);
+    } else if (!cli_hint_is_usable(&cli)) {
+        code = cli_fail_problem(&cli);
     } else {
         code = verbs[cli.values.verb](&cli);
     }

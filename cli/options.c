@@ -28,12 +28,15 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
         "A package that states its contract itself gets that contract printed.",
         "tenon describe ./model\ntenon describe ./model --output ./described --provenance\n"
         "tenon describe ./model --json"},
-    [CLI_VALIDATE] = {"validate", "FILE|PKG", 1, 1, "check a metadata document, alone or with its package",
+    [CLI_VALIDATE] = {"validate", "FILE|PKG|-", 1, 1, "check a metadata document, alone or with its package",
         "A document (inference_metadata.yaml or .json, tenon_package.json, execution_hints.json) is checked alone: shape, "
         "references, types and ranks, state, effects, capabilities. For a package its artifacts must also exist, stay "
         "inside, and have the ports that the document declares. All problems are listed, each with its JSON pointer. "
-        "Exit code 0: valid; 3: not.",
-        "tenon validate ./inference_metadata.yaml\ntenon validate ./model --json"},
+        "Exit code 0: valid; 3: not.\n\n"
+        "A file is a document when its name ends in .yaml, .yml or .json. With - the document comes from standard input, in "
+        "either form: JSON when it begins with { or [, else YAML; which of the documents it is follows from its members.",
+        "tenon validate ./inference_metadata.yaml\ntenon validate ./model --json\n"
+        "tenon validate - <./document.yaml"},
     [CLI_CHECK] = {"check", "PKG", 1, 1, "say whether a task can run here, and every reason why not",
         "Assesses each provider without reading weights. Exit code 0 means that a provider is eligible; 3 that none "
         "is. All blockers are listed, not the first.\n\n"

@@ -27,12 +27,14 @@ struct tn_component_request {
     const struct tn_description *d;
     const struct tn_component *component;
     const struct tn_head *head;        /* that runs behind the component; NULL: none. Then no modules */
+    bool picked;                       /* the head reads only the rows that the invocation picks */
     uint32_t first_module, module_end; /* modules[first, end) run inside, in order */
     const char *numeric;               /* "f32", "bf16" as the caller wrote it */
     unsigned threads;                  /* most threads that an invocation may use, >= 1 */
     uint64_t max_rows;                 /* longest sequence in tokens, >= 1 */
     uint64_t batch_rows;               /* most rows that one invocation carries, >= max_rows */
     uint64_t batch_sequences;
+    uint64_t batch_picks;              /* most rows that one invocation picks; 0: it picks none */
 };
 
 struct tn_estimate {
@@ -50,6 +52,7 @@ struct tn_assessment {
     struct tn_numeric numeric;
     uint64_t output_width;
     bool output_by_row; /* a row of results for each token; else one for each sequence */
+    bool output_picked; /* a row of results for each token that the invocation picks */
     struct tn_arena arena;
     const struct tn_provider *provider;
     void *state; /* the provider's own: binding, graph, memory plan */
@@ -77,9 +80,14 @@ struct tn_invocation {
     const int32_t *type_ids; /* [T] or NULL: zeros */
     const int32_t *offsets;  /* [S + 1] */
     const struct tn_span *spans; /* [S] rows that are pooled, `first` relative to the packed rows */
+    /*
+     * The rows that are picked, counted from the beginning of their sequence: those of sequence s are
+     * picks[pick_offsets[s] .. pick_offsets[s + 1] - 1]. NULL: none is.
+     */
+    const int32_t *picks, *pick_offsets;
     uint32_t sequences;
     const struct tn_cancel *const *cancel; /* [S] of the owners, entries may be NULL; or NULL */
-    float *out;              /* [S, output_width], or [T, output_width] when output_by_row */
+    float *out;              /* [S, output_width], or a row of output_width for each token, or for each pick, in order */
     uint8_t *status;         /* [S]: TN_ITEM_* */
     tn_tap_fn tap;           /* NULL: none; with a tap everything runs on one thread */
     void *tap_user;

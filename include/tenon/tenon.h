@@ -244,8 +244,9 @@ typedef struct tn_description_options {
 TN_API tn_status tn_package_describe(tn_package *package, const tn_description_options *options, tn_document **metadata,
                                      tn_document **content, tn_error *err);
 /*
- * Whether a metadata document holds: inference_metadata (YAML when `name` ends in .yaml or .yml), tenon_package.json or
- * execution_hints.json. Alone, or the contract of a package with its artifacts. *out: path, kind, valid, identity (of
+ * Whether a metadata document holds: inference_metadata, tenon_package.json or execution_hints.json. A `name` that ends in
+ * .yaml, .yml or .json says the form; under another name a text is JSON when it begins with { or [, else YAML, and its
+ * content says which document it is. Alone, or the contract of a package with its artifacts. *out: path, kind, valid, identity (of
  * inference metadata, semantic) and findings, all of them. A document that is not valid is no failure of the call.
  */
 TN_API tn_status tn_document_validate(tn_runtime *runtime, const char *name, const char *text, size_t length, int *valid,

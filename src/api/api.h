@@ -54,6 +54,11 @@ void tn_runtime_ref(struct tn_runtime *runtime);
 void tn_runtime_unref(struct tn_runtime *runtime);
 /* The shared pool, made on first use. */
 enum tn_status tn_runtime_pool(struct tn_runtime *runtime, struct tn_pool **out, struct tn_error *err);
+/*
+ * Hands on what a call ended with. Where the runtime's memory limit was what stopped it, the error gets the two numbers
+ * that a caller needs: the limit, and what would have been held at that point.
+ */
+enum tn_status tn_short_of_memory(const struct tn_alloc *alloc, enum tn_status st, struct tn_error *err);
 /* The store of records, or NULL when the runtime has no state folder. */
 const struct tn_record_store *tn_runtime_records(const struct tn_runtime *runtime);
 

@@ -75,7 +75,7 @@ TN_API tn_status tn_document_validate(tn_runtime *runtime, const char *name, con
     if (!valid) return tn_null_argument(err, TN_PHASE_DESCRIBE, "valid");
     if (!out) return tn_null_argument(err, TN_PHASE_DESCRIBE, "out");
     enum tn_status st = tn_validate_text(&runtime->ctx, tn_str_of(name), (struct tn_str){text, length}, &v, err);
-    if (st) return st;
+    if (st) return tn_short_of_memory(&runtime->alloc, st, err);
     *valid = v.findings.blockers == 0;
     st = write_verdict(runtime, name, &v, out, err);
     tn_validation_release(&v);
@@ -90,7 +90,7 @@ TN_API tn_status tn_package_validate(tn_package *package, int *valid, tn_documen
     if (!valid) return tn_null_argument(err, TN_PHASE_DESCRIBE, "valid");
     if (!out) return tn_null_argument(err, TN_PHASE_DESCRIBE, "out");
     enum tn_status st = tn_validate_package(package->description, &v, err);
-    if (st) return st;
+    if (st) return tn_short_of_memory(&package->runtime->alloc, st, err);
     *valid = v.findings.blockers == 0;
     st = write_verdict(package->runtime, package->inventory->shown.s, &v, out, err);
     tn_validation_release(&v);

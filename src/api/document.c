@@ -32,7 +32,7 @@ enum tn_status tn_document_finish(struct tn_document_builder *b, enum tn_status 
     tn_buf_release(&b->buf);
     if (st) {
         tn_free(&b->runtime->alloc, d);
-        return st;
+        return tn_short_of_memory(&b->runtime->alloc, st, err);
     }
     d->runtime = b->runtime;
     tn_runtime_ref(d->runtime);

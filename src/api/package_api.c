@@ -56,7 +56,7 @@ TN_API tn_status tn_package_open(tn_runtime *runtime, const char *path, const tn
     struct tn_package *p = tn_calloc(&runtime->alloc, 1, sizeof(*p));
     if (!p || !tn_mutex_init(&p->lock)) {
         tn_free(&runtime->alloc, p);
-        return tn_error_memory(err, TN_PHASE_PACKAGE, "opening the package");
+        return tn_short_of_memory(&runtime->alloc, tn_error_memory(err, TN_PHASE_PACKAGE, "opening the package"), err);
     }
     tn_ref_init(&p->ref);
     tn_runtime_ref(runtime);
@@ -64,6 +64,7 @@ TN_API tn_status tn_package_open(tn_runtime *runtime, const char *path, const tn
     st = tn_inventory_open(&runtime->ctx, path, &p->inventory, err);
     if (!st) st = describe(p, &o, err);
     if (st) {
+        st = tn_short_of_memory(&runtime->alloc, st, err);
         destroy(p);
         return st;
     }

@@ -89,6 +89,16 @@ static void destroy(struct tn_runtime *r)
     tn_free(&alloc, r);
 }
 
+enum tn_status tn_short_of_memory(const struct tn_alloc *alloc, enum tn_status st, struct tn_error *err)
+{
+    uint64_t refused = tn_alloc_refused(alloc), budget = alloc->budget;
+    if (st != TN_INSUFFICIENT_MEMORY || !err || refused <= budget || err->primary.found[0]) return st;
+    tn_found(&err->primary, "a memory limit of %llu bytes", (unsigned long long)budget);
+    tn_expected(&err->primary, "at least %llu bytes to get beyond this point", (unsigned long long)refused);
+    tn_remedy(&err->primary, "raise the memory limit; reading a package's documents takes a few times their size, some MiB for most");
+    return st;
+}
+
 TN_API tn_status tn_runtime_new(const tn_runtime_options *options, tn_runtime **out, tn_error *err)
 {
     tn_runtime_options o;
@@ -105,7 +115,7 @@ TN_API tn_status tn_runtime_new(const tn_runtime_options *options, tn_runtime **
     alloc.context = o.allocator_user;
     if (o.memory_limit) alloc.budget = o.memory_limit;
     struct tn_runtime *r = tn_calloc(&alloc, 1, sizeof(*r));
-    if (!r) return tn_error_memory(err, TN_PHASE_RUNTIME, "making the runtime");
+    if (!r) return tn_short_of_memory(&alloc, tn_error_memory(err, TN_PHASE_RUNTIME, "making the runtime"), err);
     move_account(&r->alloc, &alloc);
     tn_ref_init(&r->ref);
     r->threads = o.threads ? o.threads : tn_cpu_count();
@@ -113,8 +123,9 @@ TN_API tn_status tn_runtime_new(const tn_runtime_options *options, tn_runtime **
     if (r->threads > r->ctx.limits.threads) r->threads = (unsigned)r->ctx.limits.threads;
     if (!copy_folder(r, o.cache_folder, &r->cache_folder) || !copy_folder(r, o.state_folder, &r->state_folder) ||
         !tn_mutex_init(&r->lock)) {
+        st = tn_short_of_memory(&r->alloc, tn_error_memory(err, TN_PHASE_RUNTIME, "making the runtime"), err);
         destroy(r);
-        return tn_error_memory(err, TN_PHASE_RUNTIME, "making the runtime");
+        return st;
     }
     r->ctx.cache_folder = r->cache_folder;
     r->records = (struct tn_record_store){&r->ctx, r->state_folder};

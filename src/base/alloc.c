@@ -23,6 +23,7 @@ void tn_alloc_init(struct tn_alloc *a)
     memset(a, 0, sizeof(*a));
     atomic_init(&a->current, 0);
     atomic_init(&a->peak, 0);
+    atomic_init(&a->refused, 0);
     atomic_init(&a->blocks, 0);
     atomic_init(&a->calls, 0);
     atomic_init(&a->budget, UINT64_MAX);
@@ -45,7 +46,11 @@ static bool reserve(struct tn_alloc *a, uint64_t size)
     uint64_t budget = atomic_load_explicit(&a->budget, memory_order_relaxed);
     uint64_t next;
     do {
-        if (!tn_add64(now, size, &next) || next > budget) return false;
+        if (!tn_add64(now, size, &next)) return false;
+        if (next > budget) {
+            atomic_store_explicit(&a->refused, next, memory_order_relaxed);
+            return false;
+        }
     } while (!atomic_compare_exchange_weak_explicit(&a->current, &now, next, memory_order_relaxed,
                                                     memory_order_relaxed));
     uint64_t peak = atomic_load_explicit(&a->peak, memory_order_relaxed);
@@ -143,6 +148,11 @@ uint64_t tn_alloc_peak(const struct tn_alloc *a)
     return atomic_load_explicit(&a->peak, memory_order_relaxed);
 }
 
+uint64_t tn_alloc_refused(const struct tn_alloc *a)
+{
+    return atomic_load_explicit(&a->refused, memory_order_relaxed);
+}
+
 void tn_alloc_reset_peak(struct tn_alloc *a)
 {
     atomic_store_explicit(&a->peak, tn_alloc_current(a), memory_order_relaxed);
@@ -153,6 +163,20 @@ void tn_alloc_fail(struct tn_alloc *a, uint64_t n, bool after)
     uint64_t calls = atomic_load_explicit(&a->calls, memory_order_relaxed);
     atomic_store_explicit(&a->fail_after, after, memory_order_relaxed);
     atomic_store_explicit(&a->fail_at, n ? calls + n : 0, memory_order_relaxed);
+}
+
+void *tn_grow(struct tn_alloc *alloc, void *items, size_t *cap, size_t count, size_t size)
+{
+    if (items && count < *cap) return items;
+    size_t next = *cap ? *cap : 8, bytes;
+    while (next <= count) {
+        if (next > SIZE_MAX / 2) return NULL;
+        next *= 2;
+    }
+    if (!tn_mul(next, size, &bytes)) return NULL;
+    void *moved = tn_realloc(alloc, items, bytes);
+    if (moved) *cap = next;
+    return moved;
 }
 
 char *tn_strndup(struct tn_alloc *a, const char *s, size_t n)

@@ -21,6 +21,7 @@ struct tn_alloc {
 
     _Atomic uint64_t current; /* bytes held now, as requested by callers */
     _Atomic uint64_t peak;    /* the largest `current` since init or the last tn_alloc_reset_peak */
+    _Atomic uint64_t refused; /* what `current` would have become when the budget last refused; 0: never */
     _Atomic uint64_t blocks;  /* blocks held now */
     _Atomic uint64_t calls;   /* allocations ever asked for, the refused ones too */
     _Atomic uint64_t budget;  /* an allocation that would pass this is refused; UINT64_MAX: none */
@@ -42,10 +43,14 @@ void tn_free(struct tn_alloc *a, void *p);
 
 uint64_t tn_alloc_current(const struct tn_alloc *a);
 uint64_t tn_alloc_peak(const struct tn_alloc *a);
+uint64_t tn_alloc_refused(const struct tn_alloc *a);
 /* Sets the peak to the bytes held now. */
 void tn_alloc_reset_peak(struct tn_alloc *a);
 /* Arms the fault: the n-th allocation from now fails (n = 1: the next), and with `after` all later ones too. */
 void tn_alloc_fail(struct tn_alloc *a, uint64_t n, bool after);
+
+/* Room for one more in a growing array of tn_malloc memory: the (moved) array, or NULL and the old one stays. */
+void *tn_grow(struct tn_alloc *alloc, void *items, size_t *cap, size_t count, size_t size);
 
 /* NUL-terminated copy of n bytes. */
 char *tn_strndup(struct tn_alloc *a, const char *s, size_t n);

@@ -142,9 +142,15 @@ bool tn_hint_device_parse(struct tn_str text, struct tn_hint_device *out);
 /* ---- reading ------------------------------------------------------------------------------------------------------ */
 
 /*
- * Appends the hints of a document: the value is the hints' own object, wherever it stands. Its shape is checked first
- * (tables of the standard); problems are blockers, and then nothing is appended. Fails itself only without memory.
+ * Every problem of a document of hints: its shape (tables of the standard), selectors that can select nothing, actions
+ * without what they are about, too much of it. The value is the hints' own object, wherever it stands. TN_METADATA_INVALID
+ * when there are blockers; otherwise fails only without memory.
  */
+enum tn_status tn_hints_check(struct tn_json hints, struct tn_findings *findings);
+/* Of these only what the tables do not say: for a document whose own table holds the hints already. Any shape will do. */
+void tn_hints_check_meaning(struct tn_json hints, struct tn_findings *findings);
+
+/* Appends the hints of a document that passes the check; of another one nothing. Fails itself only without memory. */
 enum tn_status tn_hints_read(struct tn_json hints, enum tn_hint_origin origin, struct tn_arena *arena,
                              struct tn_findings *findings, struct tn_hint_list *list, struct tn_error *err);
 /* The same from text, which is not kept; `name` stands for the file in findings. */

@@ -1,20 +1,15 @@
 /*
- * execution_hints.json into hints. The tables of the standard say what shape is right; what is checked here is what they
- * cannot say: numbers that an action cannot do without, and how much of it there may be. A document with a problem gives
- * no hints at all.
+ * execution_hints.json into hints. What may be wrong with it is for hints_check.c, which comes first; a document with a
+ * problem gives no hints at all.
  */
 #include "describe/hints.h"
-
-#include "describe/standard/tables.h"
 
 #include <string.h>
 
 struct reader {
     enum tn_hint_origin origin;
     struct tn_arena *arena;
-    struct tn_findings *findings;
     struct tn_hint_list *list;
-    size_t names; /* so far */
     bool no_memory;
 };
 
@@ -38,33 +33,14 @@ static struct tn_str text_of(struct reader *r, struct tn_json v)
     return tn_json_str(v, &s) ? kept(r, s) : (struct tn_str){NULL, 0};
 }
 
-static struct tn_finding *refuse(struct reader *r, struct tn_json v, enum tn_status code, const char *message)
-{
-    struct tn_finding *f = tn_findings_add(r->findings, TN_BLOCKER, code, TN_PHASE_DESCRIBE, "%s", message);
-    tn_at_json(f, v);
-    return f;
-}
-
 /* ---- selectors ---------------------------------------------------------------------------------------------------- */
 
 static struct tn_str *read_list(struct reader *r, struct tn_json v, size_t *count)
 {
-    size_t n = tn_json_count(v);
+    struct tn_str *list = tn_arena_array(r->arena, tn_json_count(v), sizeof(*list));
     *count = 0;
-    r->names += n;
-    if (r->names > TN_HINT_NAMES_MOST) {
-        if (r->names - n <= TN_HINT_NAMES_MOST) {
-            tn_expected(refuse(r, v, TN_RESOURCE_LIMIT, "the hints list more names than are taken"),
-                        "at most %d names and operator types in one document", TN_HINT_NAMES_MOST);
-        }
-        return NULL;
-    }
-    struct tn_str *list = tn_arena_array(r->arena, n, sizeof(*list));
-    if (!list) {
-        r->no_memory = true;
-        return NULL;
-    }
-    for (struct tn_json e = tn_json_first(v); tn_json_present(e); e = tn_json_next(e)) list[(*count)++] = text_of(r, e);
+    if (!list) r->no_memory = true;
+    for (struct tn_json e = tn_json_first(v); list && tn_json_present(e); e = tn_json_next(e)) list[(*count)++] = text_of(r, e);
     return list;
 }
 
@@ -80,14 +56,7 @@ static void read_selector(struct reader *r, struct tn_json v, struct tn_hint_sel
         s->has_op_types = true;
         s->op_types = read_list(r, types, &s->op_type_count);
     }
-    if (tn_json_present(pattern)) {
-        s->pattern = text_of(r, pattern);
-        if (s->pattern.n > TN_HINT_PATTERN_BYTES) {
-            struct tn_finding *f = refuse(r, pattern, TN_RESOURCE_LIMIT, "the pattern is longer than patterns may be");
-            tn_found(f, "%zu bytes", s->pattern.n);
-            tn_expected(f, "at most %d bytes", TN_HINT_PATTERN_BYTES);
-        }
-    }
+    if (tn_json_present(pattern)) s->pattern = text_of(r, pattern);
     if (tn_json_present(range)) {
         s->has_layers = tn_json_u64(tn_json_get(range, "start"), &s->first_layer) &&
                         tn_json_u64(tn_json_get(range, "end"), &s->last_layer);
@@ -121,17 +90,9 @@ static void read_device(struct tn_json v, struct tn_hint *h)
     h->device.has_index = h->has_device && tn_json_u64(index, &h->device.index);
 }
 
-static void add(struct reader *r, struct tn_json v, const struct tn_hint *h)
+static void add(struct reader *r, const struct tn_hint *h)
 {
-    if (r->no_memory) return;
-    if (r->list->count >= TN_HINTS_MOST) {
-        if (r->list->count == TN_HINTS_MOST) {
-            tn_expected(refuse(r, v, TN_RESOURCE_LIMIT, "there are more hints than are taken"), "at most %d hints",
-                        TN_HINTS_MOST);
-        }
-        return;
-    }
-    if (!tn_hint_list_add(r->list, r->arena, h)) r->no_memory = true;
+    if (!r->no_memory && !tn_hint_list_add(r->list, r->arena, h)) r->no_memory = true;
 }
 
 static void read_placement(struct reader *r, struct tn_json v)
@@ -140,7 +101,7 @@ static void read_placement(struct reader *r, struct tn_json v)
     struct tn_str strength;
     read_device(member(v, "device"), &h);
     h.force = tn_json_str(member(v, "strength"), &strength) && tn_str_is(strength, "force");
-    if (h.has_device) add(r, v, &h);
+    if (h.has_device) add(r, &h);
 }
 
 /* The kind that an action names; the table of the standard has refused all others. */
@@ -156,54 +117,20 @@ static bool kind_of(struct tn_json v, enum tn_hint_kind *kind)
     return false;
 }
 
-static void need(struct reader *r, struct tn_json v, const char *key, bool given)
-{
-    if (given) return;
-    struct tn_str action = {"", 0};
-    tn_json_str(member(v, "action"), &action);
-    struct tn_finding *f = tn_findings_add(r->findings, TN_BLOCKER, TN_METADATA_INVALID, TN_PHASE_DESCRIBE,
-                                           "the hint %.*s says nothing without \"%s\"", TN_FMT_ARG(action), key);
-    tn_at_json_member(f, v, key);
-    tn_found(f, "nothing");
-    tn_expected(f, "the member \"%s\"", key);
-    tn_remedy(f, "state it, or drop the hint");
-}
-
-/* What stands beside an action that has no use for it is not guessed at. */
-static void note_idle(struct reader *r, struct tn_json v, const char *key)
-{
-    struct tn_str action;
-    struct tn_json idle = member(v, key);
-    if (!tn_json_present(idle) || !tn_json_str(member(v, "action"), &action)) return;
-    struct tn_finding *f = tn_findings_add(r->findings, TN_NOTE, TN_METADATA_INVALID, TN_PHASE_DESCRIBE,
-                                           "\"%s\" has no meaning for the hint %.*s", key, TN_FMT_ARG(action));
-    tn_at_json(f, idle);
-}
-
 static void read_action(struct reader *r, struct tn_json v)
 {
     enum tn_hint_kind kind;
     if (!kind_of(v, &kind)) return;
     struct tn_hint h = begin(r, v, kind);
-    bool arena = kind == TN_HINT_ARENA_SIZE, chunks = kind == TN_HINT_CHUNK_SIZE || kind == TN_HINT_OVERLAP;
-    if (arena) {
+    if (kind == TN_HINT_ARENA_SIZE) {
         read_device(member(v, "device"), &h);
         h.has_number = tn_json_u64(member(v, "bytes"), &h.number);
         h.selector = (struct tn_hint_selector){0};
-        need(r, v, "device", h.has_device);
-        need(r, v, "bytes", h.has_number);
-        note_idle(r, v, "selector");
-    } else {
-        note_idle(r, v, "device");
-        note_idle(r, v, "bytes");
     }
-    if (chunks) {
+    if (kind == TN_HINT_CHUNK_SIZE || kind == TN_HINT_OVERLAP) {
         h.has_number = tn_json_u64(member(v, "chunk_size"), &h.number);
-        need(r, v, "chunk_size", h.has_number || kind == TN_HINT_OVERLAP);
-    } else {
-        note_idle(r, v, "chunk_size");
     }
-    add(r, v, &h);
+    add(r, &h);
 }
 
 /* ---- documents ---------------------------------------------------------------------------------------------------- */
@@ -219,14 +146,12 @@ static void read_all(struct reader *r, struct tn_json root)
 enum tn_status tn_hints_read(struct tn_json hints, enum tn_hint_origin origin, struct tn_arena *arena,
                              struct tn_findings *findings, struct tn_hint_list *list, struct tn_error *err)
 {
-    size_t before = findings->blockers;
-    struct tn_hint_list own = {0};
-    struct reader r = {.origin = origin, .arena = arena, .findings = findings, .list = &own};
-    if (tn_execution_hints_check_tables(hints, findings) == TN_INSUFFICIENT_MEMORY) r.no_memory = true;
-    if (!r.no_memory && findings->blockers == before) read_all(&r, hints);
-    for (size_t i = 0; i < own.count && findings->blockers == before && !r.no_memory; i++) {
-        if (!tn_hint_list_add(list, arena, &own.items[i])) r.no_memory = true;
-    }
+    struct reader r = {.origin = origin, .arena = arena, .list = list};
+    size_t count = list->count;
+    enum tn_status st = tn_hints_check(hints, findings);
+    r.no_memory = st == TN_INSUFFICIENT_MEMORY;
+    if (st == TN_OK) read_all(&r, hints);
+    if (r.no_memory) list->count = count;
     return r.no_memory ? tn_error_memory(err, TN_PHASE_DESCRIBE, "reading execution hints") : TN_OK;
 }
 
@@ -248,6 +173,7 @@ enum tn_status tn_hints_parse(struct tn_str text, struct tn_str name, enum tn_hi
         if (f) {
             *f = own->primary;
             f->severity = TN_BLOCKER;
+            if (origin == TN_HINT_FROM_CALLER) f->code = TN_INVALID_REQUEST; /* an argument, not an artifact */
         }
         st = TN_OK;
     }

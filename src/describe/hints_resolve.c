@@ -10,7 +10,13 @@
 
 #include <stdio.h>
 
-enum { PAIRS = 64 }; /* conflicts told apart; an error lists no more findings */
+enum {
+    PAIRS = 64, /* conflicts told apart; an error lists no more findings */
+    TOLD = 20   /* findings of one kind that are told one by one; the rest is one finding that counts them */
+};
+
+/* What is told of hints; findings of one kind differ in their hint alone. */
+enum told { TOLD_EMPTY_OURS, TOLD_EMPTY, TOLD_REFUSED, TOLD_UNMET, TOLD_IDLE, TOLD_LOST, TOLD_KINDS };
 
 struct pair {
     uint32_t strong, weak;
@@ -29,6 +35,8 @@ struct resolver {
     uint32_t *holders; /* [TN_HINT_TOPICS][nodes]: index + 1 of the result that counts there */
     struct pair *pairs; /* [PAIRS] */
     size_t pair_count;
+    uint64_t untold_nodes; /* of conflicts beyond these */
+    size_t told[TOLD_KINDS];
 };
 
 /* ---- contradiction -------------------------------------------------------------------------------------------------- */
@@ -97,7 +105,10 @@ static void note_conflict(struct resolver *r, uint32_t strong, uint32_t weak, co
 {
     size_t i = 0;
     while (i < r->pair_count && (r->pairs[i].strong != strong || r->pairs[i].weak != weak)) i++;
-    if (i == PAIRS) return;
+    if (i == PAIRS) {
+        r->untold_nodes++;
+        return;
+    }
     if (i == r->pair_count) r->pairs[r->pair_count++] = (struct pair){strong, weak, node, 0};
     r->pairs[i].nodes++;
 }
@@ -279,9 +290,14 @@ static void report_lost(const struct resolver *r, const struct tn_hint_result *r
     tn_expected(f, "%s counts", phrase(result->by, text));
 }
 
+static bool is_ours(const struct tn_hint *h)
+{
+    return h->origin == TN_HINT_FROM_CALLER || h->origin == TN_HINT_FROM_USER;
+}
+
 static void report_empty(const struct resolver *r, const struct tn_hint *h)
 {
-    bool ours = h->origin == TN_HINT_FROM_CALLER || h->origin == TN_HINT_FROM_USER;
+    bool ours = is_ours(h);
     char text[PHRASE];
     struct tn_finding *f = add(r, h, ours ? TN_WARNING : TN_NOTE, ours ? TN_INVALID_REQUEST : TN_METADATA_INVALID,
                                "a hint selects nothing");
@@ -298,16 +314,58 @@ static void report_idle(const struct resolver *r, const struct tn_hint_result *r
     tn_found(f, "%s", phrase(result->hint, text));
 }
 
-static void report(const struct resolver *r, const struct tn_hint_result *result)
+/* Thousands of hints may share one fate: whether this one is still told by itself. */
+static bool tells(struct resolver *r, enum told kind)
+{
+    return r->told[kind]++ < TOLD;
+}
+
+static void report(struct resolver *r, const struct tn_hint_result *result)
 {
     switch (result->outcome) {
-    case TN_HINT_IS_EMPTY: report_empty(r, result->hint); break;
+    case TN_HINT_IS_EMPTY:
+        if (tells(r, is_ours(result->hint) ? TOLD_EMPTY_OURS : TOLD_EMPTY)) report_empty(r, result->hint);
+        break;
     case TN_HINT_IS_REFUSED:
-    case TN_HINT_IS_UNMET: report_device(r, result); break;
-    case TN_HINT_IS_NO_USE: report_idle(r, result); break;
+        if (tells(r, TOLD_REFUSED)) report_device(r, result);
+        break;
+    case TN_HINT_IS_UNMET:
+        if (tells(r, TOLD_UNMET)) report_device(r, result);
+        break;
+    case TN_HINT_IS_NO_USE:
+        if (tells(r, TOLD_IDLE)) report_idle(r, result);
+        break;
     default: break;
     }
-    if (result->lost > 0) report_lost(r, result);
+    if (result->lost > 0 && tells(r, TOLD_LOST)) report_lost(r, result);
+}
+
+/* What was not told one by one is counted, as gravely as what was. */
+static void report_rest(const struct resolver *r)
+{
+    static const struct {
+        enum tn_severity severity;
+        enum tn_status code;
+        const char *message;
+    } rest[TOLD_KINDS] = {
+        [TOLD_EMPTY_OURS] = {TN_WARNING, TN_INVALID_REQUEST, "more hints select nothing"},
+        [TOLD_EMPTY] = {TN_NOTE, TN_METADATA_INVALID, "more hints select nothing"},
+        [TOLD_REFUSED] = {TN_BLOCKER, TN_PLACEMENT_REFUSED, "more forced placements cannot be had"},
+        [TOLD_UNMET] = {TN_NOTE, TN_PLACEMENT_REFUSED, "more preferred placements are not followed"},
+        [TOLD_IDLE] = {TN_NOTE, TN_UNSUPPORTED_OPTION, "more hints are not followed"},
+        [TOLD_LOST] = {TN_NOTE, TN_HINT_CONFLICT, "more preferences do not count everywhere"},
+    };
+    for (int i = 0; i < TOLD_KINDS; i++) {
+        if (r->told[i] <= TOLD) continue;
+        struct tn_finding *f = tn_findings_add(r->findings, rest[i].severity, rest[i].code, r->phase, "%s", rest[i].message);
+        tn_found(f, "%zu more, beside the %d that are told one by one", r->told[i] - TOLD, TOLD);
+        tn_remedy(f, "`tenon check --json` lists what became of each hint");
+    }
+    if (r->untold_nodes == 0) return;
+    struct tn_finding *f = tn_findings_add(r->findings, TN_BLOCKER, TN_HINT_CONFLICT, r->phase,
+                                           "more pairs of forced placements exclude each other");
+    tn_found(f, "more than %d pairs, with %llu further conflicts on nodes", PAIRS, (unsigned long long)r->untold_nodes);
+    tn_remedy(f, "`tenon check --json` lists what became of each hint");
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------------- */
@@ -323,6 +381,7 @@ enum tn_status tn_hints_resolve(const struct tn_hint_list *const *lists, size_t 
     for (size_t i = 0; i < r.count; i++) r.results[i].outcome = judge(&r, &r.results[i]);
     for (size_t i = 0; i < r.pair_count; i++) report_conflict(&r, &r.pairs[i]);
     for (size_t i = 0; i < r.count; i++) report(&r, &r.results[i]);
+    report_rest(&r);
     *out = (struct tn_hint_results){r.results, r.count};
     return TN_OK;
 }

@@ -2,6 +2,7 @@
 #include "describe/validate.h"
 
 #include "base/yaml.h"
+#include "describe/hints.h"
 #include "describe/package_document.h"
 #include "describe/standard/artifacts.h"
 #include "describe/standard/check.h"
@@ -94,16 +95,31 @@ static enum tn_status check_metadata(const struct tn_context *ctx, const struct 
     return status;
 }
 
+static enum tn_status check_content(struct tn_json root, struct tn_validation *v)
+{
+    enum tn_status status = tn_doctype_check(root, &tn_package_document_type, TN_PHASE_DESCRIBE, &v->findings);
+    if (status != TN_INSUFFICIENT_MEMORY) tn_hints_check_meaning(tn_json_get(root, "execution_hints"), &v->findings);
+    return status;
+}
+
 static enum tn_status check(const struct tn_context *ctx, struct tn_json root, struct tn_validation *v,
                             struct tn_error *problem)
 {
     switch (v->kind) {
     case TN_DOCUMENT_METADATA: return check_metadata(ctx, NULL, root, v, problem);
-    case TN_DOCUMENT_PACKAGE:
-        return tn_doctype_check(root, &tn_package_document_type, TN_PHASE_DESCRIBE, &v->findings);
-    case TN_DOCUMENT_HINTS: return tn_execution_hints_check_tables(root, &v->findings);
+    case TN_DOCUMENT_PACKAGE: return check_content(root, v);
+    case TN_DOCUMENT_HINTS: return tn_hints_check(root, &v->findings);
     }
     return TN_OK;
+}
+
+/* By its name; a text under no telling name, as from standard input, is JSON when it begins as JSON documents do. */
+static bool is_yaml(struct tn_str name, struct tn_str text)
+{
+    if (tn_yaml_named(name) || tn_str_ends(name, ".json")) return tn_yaml_named(name);
+    size_t i = text.n >= 3 && memcmp(text.s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (i < text.n && (text.s[i] == ' ' || text.s[i] == '\t' || text.s[i] == '\r' || text.s[i] == '\n')) i++;
+    return i < text.n && text.s[i] != '{' && text.s[i] != '[';
 }
 
 enum tn_status tn_validate_text(const struct tn_context *ctx, struct tn_str name, struct tn_str text,
@@ -113,10 +129,11 @@ enum tn_status tn_validate_text(const struct tn_context *ctx, struct tn_str name
     begin(out, ctx);
     struct tn_error *problem = tn_calloc(ctx->alloc, 1, sizeof(*problem));
     if (!problem) return finish(out, TN_INSUFFICIENT_MEMORY, err);
-    enum tn_status status = tn_yaml_named(name)
+    enum tn_status status = is_yaml(name, text)
                                 ? tn_yaml_parse(&doc, ctx->alloc, &ctx->limits, name, text, problem)
                                 : tn_json_parse(&doc, ctx->alloc, &ctx->limits, name, text, problem);
     if (status) {
+        out->kind = kind_of(name, (struct tn_json){0});
         status = unreadable(out, status, problem);
     } else {
         out->kind = kind_of(name, tn_json_root(&doc));
@@ -155,17 +172,28 @@ static void take_content(const struct tn_description *d, struct tn_validation *v
     tn_findings_release(&own);
 }
 
+/* A document can be written for whatever has a convention. */
+static enum tn_status no_contract(const struct tn_description *d, struct tn_error *err)
+{
+    struct tn_finding *f = tn_error_set(err, TN_METADATA_INVALID, TN_PHASE_DESCRIBE, "the package states no contract");
+    tn_expected(f, "inference_metadata.yaml or inference_metadata.json at its root");
+    if (d->dialect.n) {
+        tn_found(f, "a package of the convention %.*s", TN_FMT_ARG(d->dialect));
+        tn_remedy(f, "`tenon describe` writes one");
+    } else {
+        tn_found(f, "files of no convention that is known here");
+        tn_remedy(f, "name the folder that holds the document, or write one by hand; `tenon inspect` shows what is there");
+    }
+    return TN_METADATA_INVALID;
+}
+
 enum tn_status tn_validate_package(const struct tn_description *d, struct tn_validation *out, struct tn_error *err)
 {
     const struct tn_context *ctx = d->inv->ctx;
     begin(out, ctx);
     if (!tn_str_is(d->dialect, "inference_metadata")) {
-        struct tn_finding *f = tn_error_set(err, TN_METADATA_INVALID, TN_PHASE_DESCRIBE, "the package states no contract");
-        tn_found(f, "a package of the convention %.*s", TN_FMT_ARG(d->dialect));
-        tn_expected(f, "inference_metadata.yaml or inference_metadata.json at its root");
-        tn_remedy(f, "`tenon describe` writes one");
         tn_validation_release(out);
-        return TN_METADATA_INVALID;
+        return no_contract(d, err);
     }
     struct tn_error *problem = tn_calloc(ctx->alloc, 1, sizeof(*problem));
     enum tn_status status = problem ? TN_OK : TN_INSUFFICIENT_MEMORY;

@@ -78,6 +78,14 @@ static uint32_t build(struct tn_graph *g, const struct tn_component *c, const st
 /* BertPooler, then the classifier: tanh(W first + b). */
 static const struct tn_tensor_rule text_head[] = {TN_HEAD_DENSE("pooler.dense", H, 0), TN_HEAD_CLASSIFIER("classifier", H)};
 static const struct tn_tensor_rule token_head[] = {TN_HEAD_CLASSIFIER("classifier", H)};
+/* BertLMPredictionHead; its norm has older names where the encoder's have them. */
+#define TRANSFORM "cls.predictions.transform."
+static const struct tn_tensor_rule vocabulary_head[] = {
+    TN_HEAD_DENSE(TRANSFORM "dense", H, TN_TENSOR_BARE),
+    {"head.norm.weight", TRANSFORM "LayerNorm.weight", TRANSFORM "LayerNorm.gamma", {H, NULL}, TN_TENSOR_BARE},
+    {"head.norm.bias", TRANSFORM "LayerNorm.bias", TRANSFORM "LayerNorm.beta", {H, NULL}, TN_TENSOR_BARE},
+    TN_HEAD_DECODER("cls.predictions.decoder", "cls.predictions.bias", H),
+};
 
 static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
 {
@@ -85,11 +93,23 @@ static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c
     return tn_head_of_text(g, b, x, TN_ACT_TANH);
 }
 
+static uint32_t build_vocabulary_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    enum tn_act act;
+    if (!tn_activation_of(tn_component_value(c, "hidden_act")->s, &act)) return TN_NO_VALUE;
+    return tn_head_of_vocabulary(g, b, x, act, tn_component_value(c, "layer_norm_eps")->f);
+}
+
+/* Weights of pre-training hold the head over the vocabulary beside a judge of sentence pairs. */
 static const struct tn_family_head heads[] = {
     {.kind = TN_HEAD_SEQUENCE_CLASSIFICATION, .tensors = text_head, .tensor_count = sizeof(text_head) / sizeof(text_head[0]),
      .build = build_text_head},
     {.kind = TN_HEAD_TOKEN_CLASSIFICATION, .tensors = token_head, .tensor_count = sizeof(token_head) / sizeof(token_head[0]),
      .build = tn_head_of_tokens},
+    {.kind = TN_HEAD_MASKED_LM, .tensors = vocabulary_head,
+     .tensor_count = sizeof(vocabulary_head) / sizeof(vocabulary_head[0]), .own = {"cls.predictions.*"}, .build = build_vocabulary_head},
+    {.kind = TN_HEAD_PRETRAINING, .tensors = vocabulary_head,
+     .tensor_count = sizeof(vocabulary_head) / sizeof(vocabulary_head[0]), .own = {"cls.predictions.*"}, .build = build_vocabulary_head},
 };
 
 const struct tn_family tn_family_bert = {

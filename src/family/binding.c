@@ -206,6 +206,11 @@ static struct tn_str first_file(const struct binder *b)
     return b->c->variant->file_count ? b->inv->files[b->c->variant->files[0]].path : TN_STR("");
 }
 
+static bool is_tied(const struct binder *b, const struct tn_tensor_rule *rule)
+{
+    return rule->flags & TN_TENSOR_TIED && tn_component_value(b->c, "tie_word_embeddings")->b;
+}
+
 /* The matrix of a head that is this role's tensor as long as both are tied; *off: it is there and they are not. */
 static const struct tn_tensor_info *find_tied(const struct binder *b, const struct tn_tensor_rule *rule, bool *off)
 {
@@ -224,7 +229,9 @@ static void report_missing(struct binder *b, const struct tn_tensor_rule *rule, 
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_MISSING_TENSOR, TN_PHASE_ASSESS, "no tensor for role %.*s",
                                            TN_FMT_ARG(role));
     tn_at_tensor(f, first_file(b), name);
-    if (off) {
+    if (rule->flags & TN_TENSOR_TIED && rule->dims[1] && !is_tied(b, rule)) {
+        tn_found(f, "%s, which is not the same: tie_word_embeddings is false", b->family->tied.role);
+    } else if (off) {
         tn_found(f, "%s of a head, which is not the same: tie_word_embeddings is false", b->family->tied.name);
     } else {
         tn_found(f, "%u tensors, none with this name", (unsigned)b->c->variant->tensor_count);
@@ -271,8 +278,18 @@ static void report_twice(struct binder *b, const struct tn_tensor_info *a, const
     tn_expected(f, "one of them");
 }
 
+/* Whether a tensor belongs to the head that is run, so that no rule about other tasks excuses it. */
+static bool of_this_head(const struct binder *b, struct tn_str name)
+{
+    const struct tn_family_head *h = b->out->family_head;
+    for (size_t i = 0; h && i < sizeof(h->own) / sizeof(h->own[0]) && h->own[i]; i++)
+        if (matches(h->own[i], name)) return true;
+    return false;
+}
+
 static const struct tn_unused_rule *unused_rule(const struct binder *b, struct tn_str name)
 {
+    if (of_this_head(b, name)) return NULL;
     for (const char *const *prefix = b->family->prefixes; *prefix; prefix++) {
         size_t n = strlen(*prefix);
         if (!tn_str_starts(name, *prefix)) continue;
@@ -311,6 +328,35 @@ static bool refuse_out_of_force(struct binder *b, size_t rule_index, uint64_t la
     return add_audit(b, TN_AUDIT_UNEXPECTED, full_role, t->name, NULL);
 }
 
+/* ---- tied tensors ------------------------------------------------------------------------------------------------ */
+
+/* What is bound to the family's tied role: rules of the encoder come before those of its head. */
+static const struct tn_tensor_info *tied_table(const struct binder *b, const struct tn_tensor_rule *rule)
+{
+    if (!rule->dims[1] || !is_tied(b, rule) || !b->family->tied.role) return NULL;
+    for (size_t r = 0; r < b->family->tensor_count; r++) {
+        if (strcmp(b->family->tensors[r].role, b->family->tied.role) == 0) return b->out->bound[r * b->out->layers];
+    }
+    return NULL;
+}
+
+/* Two tensors that are said to be one; which of them counts is settled by their contents, or not at all. */
+static void note_pair(struct binder *b, const struct tn_tensor_info *read, const struct tn_tensor_info *other)
+{
+    struct tn_binding *out = b->out;
+    if (read == other || out->pair_count == sizeof(out->pairs) / sizeof(out->pairs[0])) return;
+    out->pairs[out->pair_count++] = (struct tn_tied_pair){read, other};
+}
+
+/* The second of two names of one tensor. False: out of memory. */
+static bool add_twin(struct binder *b, const struct tn_tensor_rule *rule, struct tn_str role, const struct tn_tensor_info *twin)
+{
+    if (!(rule->flags & TN_TENSOR_TIED)) return true;
+    if (!is_tied(b, rule)) return add_audit(b, TN_AUDIT_ACCEPTED_UNUSED, role, twin->name, "read only with tie_word_embeddings");
+    (void)check_tensor(b, rule, role, twin);
+    return add_audit(b, TN_AUDIT_TIED, role, twin->name, "one tensor under two names, by tie_word_embeddings");
+}
+
 /* Binds one rule for one layer. False: out of memory. */
 static bool bind_one(struct binder *b, size_t rule_index, uint64_t layer)
 {
@@ -320,12 +366,16 @@ static bool bind_one(struct binder *b, size_t rule_index, uint64_t layer)
     const struct tn_tensor_info *t = find(b, prefix_of(b, rule), rule->name, layer, name);
     const struct tn_tensor_info *older = rule->alias ? find(b, prefix_of(b, rule), rule->alias, layer, alias) : NULL;
     struct tn_str full_role = expand(role, "", rule->role, layer);
-    if (t && older) report_twice(b, t, older);
+    if (t && older && !(rule->flags & TN_TENSOR_TIED)) report_twice(b, t, older);
+    if (t && older && is_tied(b, rule)) note_pair(b, t, older);
     enum tn_audit_kind kind = t ? TN_AUDIT_LOADED : older ? TN_AUDIT_ALIASED : TN_AUDIT_MISSING;
+    if (t && older && !add_twin(b, rule, full_role, older)) return false;
     if (!t) t = older;
     if (older) mark_seen(b, older);
     bool off;
-    if (!t && (t = find_tied(b, rule, &off))) kind = TN_AUDIT_TIED;
+    const struct tn_tensor_info *table = tied_table(b, rule);
+    if (!t && ((t = find_tied(b, rule, &off)) || (t = table))) kind = TN_AUDIT_TIED;
+    if (t && table) note_pair(b, table, t);
     if (!t) {
         if (rule->flags & TN_TENSOR_OPTIONAL) {
             kind = TN_AUDIT_OPTIONAL_ABSENT;
@@ -339,8 +389,9 @@ static bool bind_one(struct binder *b, size_t rule_index, uint64_t layer)
     if (!check_tensor(b, rule, full_role, t)) kind = TN_AUDIT_MISMATCHED;
     b->out->bound[rule_index * b->out->layers + layer] = t;
     return add_audit(b, kind, full_role, t->name,
-                     kind == TN_AUDIT_ALIASED ? "older name of the same tensor"
-                     : kind == TN_AUDIT_TIED  ? "the head's matrix, tied by tie_word_embeddings"
+                     kind == TN_AUDIT_ALIASED ? (rule->flags & TN_TENSOR_TIED ? "the head's name of the same tensor" : "older name of the same tensor")
+                     : kind == TN_AUDIT_TIED  ? (t == table ? "the embedding table, tied by tie_word_embeddings"
+                                                            : "the head's matrix, tied by tie_word_embeddings")
                                               : NULL);
 }
 
@@ -384,9 +435,10 @@ static void survey_head(struct binder *b)
     const struct tn_family_head *h = b->out->family_head;
     const char *first = NULL;
     for (size_t r = 0; r < h->tensor_count; r++) {
-        if (!(h->tensors[r].flags & TN_TENSOR_BARE)) continue;
-        if (find(b, "", h->tensors[r].name, 0, buf)) return;
-        if (!first) first = h->tensors[r].name;
+        const struct tn_tensor_rule *rule = &h->tensors[r];
+        if (!(rule->flags & TN_TENSOR_BARE) || !in_force(b, rule, 0)) continue;
+        if (find(b, "", rule->name, 0, buf) || (rule->alias && find(b, "", rule->alias, 0, buf))) return;
+        if (!first) first = rule->name;
     }
     if (!first) return;
     b->headless = true;
@@ -502,7 +554,7 @@ uint32_t tn_bound_weight(struct tn_graph *g, const struct tn_binding *b, const c
         if (strcmp(rule_at(b, r)->role, role) != 0) continue;
         const struct tn_tensor_info *t = b->bound[r * b->layers + layer];
         char full[NAME_SIZE];
-        return t ? tn_graph_weight(g, expand(full, "", role, layer), use, t) : TN_NO_WEIGHT;
+        if (t) return tn_graph_weight(g, expand(full, "", role, layer), use, t);
     }
     return TN_NO_WEIGHT;
 }

@@ -22,7 +22,7 @@
 #define L TN_TENSOR_PER_LAYER
 #define WHEN TN_TENSOR_WHEN
 
-enum { POSITIONS, TYPES, PROJECTION, RELATIVE, RELATIVE_NORM, POSITION_KEY, POSITION_QUERY };
+enum { POSITIONS, TYPES, PROJECTION, RELATIVE, RELATIVE_NORM, POSITION_KEY, POSITION_QUERY, LEGACY, NOT_LEGACY };
 
 static bool flag(const struct tn_component *c, const char *name)
 {
@@ -70,6 +70,17 @@ static bool position_query(const struct tn_component *c, uint64_t layer)
     return relative(c, layer) && !flag(c, "share_att_key") && tn_deberta_v2_has_term(c, "p2c");
 }
 
+static bool legacy(const struct tn_component *c, uint64_t layer)
+{
+    (void)layer;
+    return flag(c, "legacy");
+}
+
+static bool not_legacy(const struct tn_component *c, uint64_t layer)
+{
+    return !legacy(c, layer);
+}
+
 static const struct tn_tensor_condition conditions[] = {
     [POSITIONS] = {"position_biased_input", positions},
     [TYPES] = {"type_vocab_size above 0", types},
@@ -78,6 +89,8 @@ static const struct tn_tensor_condition conditions[] = {
     [RELATIVE_NORM] = {"norm_rel_ebd layer_norm", relative_norm},
     [POSITION_KEY] = {"relative_attention with c2p and without share_att_key", position_key},
     [POSITION_QUERY] = {"relative_attention with p2c and without share_att_key", position_query},
+    [LEGACY] = {"legacy", legacy},
+    [NOT_LEGACY] = {"legacy false", not_legacy},
 };
 
 static const struct tn_tensor_rule tensors[] = {
@@ -217,6 +230,28 @@ static const struct tn_tensor_rule text_head[] = {
 };
 static const struct tn_tensor_rule token_head[] = {TN_HEAD_CLASSIFIER("classifier", H)};
 
+/*
+ * Two heads over the vocabulary, of which `legacy` is the first: it has a decoder of its own, which may be tied and whose
+ * rows are as wide as the embeddings; the other multiplies with the embedding table, tied or not.
+ */
+#define PLAIN "lm_predictions.lm_head."
+static const struct tn_tensor_rule vocabulary_head[] = {
+    {"head.dense.weight", "cls.predictions.transform.dense.weight", NULL, {E, H}, TN_TENSOR_BARE | WHEN(LEGACY)},
+    {"head.dense.bias", "cls.predictions.transform.dense.bias", NULL, {E, NULL}, TN_TENSOR_BARE | WHEN(LEGACY)},
+    {"head.norm.weight", "cls.predictions.transform.LayerNorm.weight", NULL, {E, NULL}, TN_TENSOR_BARE | WHEN(LEGACY)},
+    {"head.norm.bias", "cls.predictions.transform.LayerNorm.bias", NULL, {E, NULL}, TN_TENSOR_BARE | WHEN(LEGACY)},
+    {"head.decoder.weight", "cls.predictions.decoder.weight", NULL, {"vocab_size", E},
+     TN_TENSOR_BARE | TN_TENSOR_TIED | WHEN(LEGACY)},
+    {"head.decoder.bias", "cls.predictions.decoder.bias", "cls.predictions.bias", {"vocab_size", NULL},
+     TN_TENSOR_BARE | TN_TENSOR_TIED | WHEN(LEGACY)},
+    {"head.dense.weight", PLAIN "dense.weight", NULL, {H, H}, TN_TENSOR_BARE | WHEN(NOT_LEGACY)},
+    {"head.dense.bias", PLAIN "dense.bias", NULL, {H, NULL}, TN_TENSOR_BARE | WHEN(NOT_LEGACY)},
+    {"head.norm.weight", PLAIN "LayerNorm.weight", NULL, {H, NULL}, TN_TENSOR_BARE | WHEN(NOT_LEGACY)},
+    {"head.norm.bias", PLAIN "LayerNorm.bias", NULL, {H, NULL}, TN_TENSOR_BARE | WHEN(NOT_LEGACY)},
+    {"head.decoder.weight", "embeddings.word_embeddings.weight", NULL, {"vocab_size", H}, WHEN(NOT_LEGACY)},
+    {"head.decoder.bias", PLAIN "bias", NULL, {"vocab_size", NULL}, TN_TENSOR_BARE | WHEN(NOT_LEGACY)},
+};
+
 static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
 {
     enum tn_act act;
@@ -224,11 +259,20 @@ static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c
     return tn_head_of_text(g, b, x, act);
 }
 
+static uint32_t build_vocabulary_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    enum tn_act act;
+    if (!tn_activation_of(tn_component_value(c, "hidden_act")->s, &act)) return TN_NO_VALUE;
+    return tn_head_of_vocabulary(g, b, x, act, tn_component_value(c, "layer_norm_eps")->f);
+}
+
 static const struct tn_family_head heads[] = {
     {.kind = TN_HEAD_SEQUENCE_CLASSIFICATION, .tensors = text_head, .tensor_count = sizeof(text_head) / sizeof(text_head[0]),
      .build = build_text_head},
     {.kind = TN_HEAD_TOKEN_CLASSIFICATION, .tensors = token_head, .tensor_count = sizeof(token_head) / sizeof(token_head[0]),
      .build = tn_head_of_tokens},
+    {.kind = TN_HEAD_MASKED_LM, .tensors = vocabulary_head,
+     .tensor_count = sizeof(vocabulary_head) / sizeof(vocabulary_head[0]), .own = {"cls.predictions.*", "lm_predictions.*"}, .build = build_vocabulary_head},
 };
 
 const struct tn_family tn_family_deberta_v2 = {
@@ -239,6 +283,7 @@ const struct tn_family tn_family_deberta_v2 = {
     .prefixes = prefixes,
     .tensors = tensors,
     .tensor_count = sizeof(tensors) / sizeof(tensors[0]),
+    .tied = {"embeddings.word", "cls.predictions.decoder.weight"},
     .unused = unused,
     .unused_count = sizeof(unused) / sizeof(unused[0]),
     .conditions = conditions,

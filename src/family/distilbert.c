@@ -72,6 +72,9 @@ static uint32_t build(struct tn_graph *g, const struct tn_component *c, const st
 static const struct tn_tensor_rule text_head[] = {TN_HEAD_DENSE("pre_classifier", H, TN_TENSOR_BARE),
                                                   TN_HEAD_CLASSIFIER("classifier", H)};
 static const struct tn_tensor_rule token_head[] = {TN_HEAD_CLASSIFIER("classifier", H)};
+static const struct tn_tensor_rule vocabulary_head[] = {TN_HEAD_DENSE("vocab_transform", H, TN_TENSOR_BARE),
+                                                        TN_HEAD_NORM("vocab_layer_norm", H),
+                                                        TN_HEAD_DECODER("vocab_projector", NULL, H)};
 
 static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
 {
@@ -79,11 +82,20 @@ static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c
     return tn_head_of_text(g, b, x, TN_ACT_RELU);
 }
 
+static uint32_t build_vocabulary_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    enum tn_act act;
+    if (!tn_activation_of(tn_component_value(c, "hidden_act")->s, &act)) return TN_NO_VALUE;
+    return tn_head_of_vocabulary(g, b, x, act, 1e-12); /* a constant of the published code */
+}
+
 static const struct tn_family_head heads[] = {
     {.kind = TN_HEAD_SEQUENCE_CLASSIFICATION, .tensors = text_head, .tensor_count = sizeof(text_head) / sizeof(text_head[0]),
      .build = build_text_head},
     {.kind = TN_HEAD_TOKEN_CLASSIFICATION, .tensors = token_head, .tensor_count = sizeof(token_head) / sizeof(token_head[0]),
      .build = tn_head_of_tokens},
+    {.kind = TN_HEAD_MASKED_LM, .tensors = vocabulary_head,
+     .tensor_count = sizeof(vocabulary_head) / sizeof(vocabulary_head[0]), .own = {"vocab_*"}, .build = build_vocabulary_head},
 };
 
 const struct tn_family tn_family_distilbert = {

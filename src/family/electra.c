@@ -102,6 +102,13 @@ static uint32_t build(struct tn_graph *g, const struct tn_component *c, const st
 static const struct tn_tensor_rule text_head[] = {TN_HEAD_DENSE("classifier.dense", H, TN_TENSOR_BARE),
                                                   TN_HEAD_CLASSIFIER("classifier.out_proj", H)};
 static const struct tn_tensor_rule token_head[] = {TN_HEAD_CLASSIFIER("classifier", H)};
+/* The generator's: its rows are as wide as the embeddings. */
+static const struct tn_tensor_rule vocabulary_head[] = {
+    {"head.dense.weight", "generator_predictions.dense.weight", NULL, {E, H}, TN_TENSOR_BARE},
+    {"head.dense.bias", "generator_predictions.dense.bias", NULL, {E, NULL}, TN_TENSOR_BARE},
+    TN_HEAD_NORM("generator_predictions.LayerNorm", E),
+    TN_HEAD_DECODER("generator_lm_head", NULL, E),
+};
 
 /* GELU where BERT has tanh, whatever hidden_act says: a constant of the published code. */
 static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
@@ -110,11 +117,19 @@ static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c
     return tn_head_of_text(g, b, x, TN_ACT_GELU);
 }
 
+/* GELU here too. */
+static uint32_t build_vocabulary_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    return tn_head_of_vocabulary(g, b, x, TN_ACT_GELU, tn_component_value(c, "layer_norm_eps")->f);
+}
+
 static const struct tn_family_head heads[] = {
     {.kind = TN_HEAD_SEQUENCE_CLASSIFICATION, .tensors = text_head, .tensor_count = sizeof(text_head) / sizeof(text_head[0]),
      .build = build_text_head},
     {.kind = TN_HEAD_TOKEN_CLASSIFICATION, .tensors = token_head, .tensor_count = sizeof(token_head) / sizeof(token_head[0]),
      .build = tn_head_of_tokens},
+    {.kind = TN_HEAD_MASKED_LM, .tensors = vocabulary_head,
+     .tensor_count = sizeof(vocabulary_head) / sizeof(vocabulary_head[0]), .own = {"generator_*"}, .build = build_vocabulary_head},
 };
 
 const struct tn_family tn_family_electra = {
@@ -125,6 +140,7 @@ const struct tn_family tn_family_electra = {
     .prefixes = prefixes,
     .tensors = tensors,
     .tensor_count = sizeof(tensors) / sizeof(tensors[0]),
+    .tied = {"embeddings.word", "generator_lm_head.weight"},
     .unused = unused,
     .unused_count = sizeof(unused) / sizeof(unused[0]),
     .conditions = conditions,

@@ -12,7 +12,12 @@
 enum {
     TN_TENSOR_PER_LAYER = 1,
     TN_TENSOR_OPTIONAL = 2,
-    TN_TENSOR_BARE = 4 /* of a head: its name stands without the prefix of the encoder's names */
+    TN_TENSOR_BARE = 4, /* of a head: its name stands without the prefix of the encoder's names */
+    /*
+     * One tensor with another while tie_word_embeddings is on: a matrix with that of the family's `tied` role, which
+     * stands in for it; a vector with its alias. Off: a matrix of its own that must be there; the alias is left unread.
+     */
+    TN_TENSOR_TIED = 8
 };
 /* A dimension that the head's description has instead of the configuration: as many as there are outputs. */
 #define TN_DIM_OUTPUTS "head.outputs"
@@ -52,9 +57,11 @@ struct tn_family_head {
     size_t tensor_count;
     const struct tn_unused_rule *unused; /* beside the family's own, where this head is run */
     size_t unused_count;
+    const char *own[3]; /* patterns of names that no rule of `unused` excuses where this head is run */
     /*
      * x: the last hidden state [T, hidden]. Returns [S, outputs] or [T, outputs]. A whole text's row is that of the
-     * token that the invocation's span begins with. Failures stick to the graph.
+     * token that the invocation's span begins with. A head over the vocabulary takes any rows and gives one of
+     * vocab_size for each. Failures stick to the graph.
      */
     uint32_t (*build)(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x);
 };
@@ -136,6 +143,11 @@ struct tn_binding {
     struct tn_audit_row *audit;
     uint32_t audit_count;
     const char *prefix;
+    /* Pairs that tie_word_embeddings makes one and that are both there: only the first is read, whoever loads compares. */
+    struct tn_tied_pair {
+        const struct tn_tensor_info *read, *other;
+    } pairs[2];
+    uint32_t pair_count;
 };
 
 /*

@@ -42,6 +42,15 @@ uint32_t tn_head_of_tokens(struct tn_graph *g, const struct tn_component *c, con
     return tn_head_layer(g, b, "head.classifier", "head logits", x, TN_ACT_IDENTITY);
 }
 
+uint32_t tn_head_of_vocabulary(struct tn_graph *g, const struct tn_binding *b, uint32_t x, enum tn_act act, double eps)
+{
+    struct tn_op_layer_norm norm = {tn_bound_weight(g, b, "head.norm.weight", 0, TN_USE_VECTOR),
+                                    tn_bound_weight(g, b, "head.norm.bias", 0, TN_USE_VECTOR), eps};
+    uint32_t v = tn_head_layer(g, b, "head.dense", "head dense", x, act);
+    v = tn_graph_layer_norm(g, "head norm", v, TN_NO_VALUE, &norm);
+    return tn_head_layer(g, b, "head.decoder", "head logits", v, TN_ACT_IDENTITY);
+}
+
 /* ---- dense and out_proj ---------------------------------------------------------------------------------------------- */
 
 #define H "hidden_size"
@@ -49,6 +58,9 @@ uint32_t tn_head_of_tokens(struct tn_graph *g, const struct tn_component *c, con
 static const struct tn_tensor_rule out_proj_tensors[] = {TN_HEAD_DENSE("classifier.dense", H, TN_TENSOR_BARE),
                                                          TN_HEAD_CLASSIFIER("classifier.out_proj", H)};
 static const struct tn_tensor_rule token_tensors[] = {TN_HEAD_CLASSIFIER("classifier", H)};
+static const struct tn_tensor_rule vocabulary_tensors[] = {TN_HEAD_DENSE("lm_head.dense", H, TN_TENSOR_BARE),
+                                                           TN_HEAD_NORM("lm_head.layer_norm", H),
+                                                           TN_HEAD_DECODER("lm_head.decoder", "lm_head.bias", H)};
 
 static uint32_t build_out_proj(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
 {
@@ -56,9 +68,17 @@ static uint32_t build_out_proj(struct tn_graph *g, const struct tn_component *c,
     return tn_head_of_text(g, b, x, TN_ACT_TANH);
 }
 
+/* GELU whatever hidden_act says: a constant of the published code. */
+static uint32_t build_vocabulary(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    return tn_head_of_vocabulary(g, b, x, TN_ACT_GELU, tn_component_value(c, "layer_norm_eps")->f);
+}
+
 const struct tn_family_head tn_out_proj_heads[TN_OUT_PROJ_HEADS] = {
     {.kind = TN_HEAD_SEQUENCE_CLASSIFICATION, .tensors = out_proj_tensors,
      .tensor_count = sizeof(out_proj_tensors) / sizeof(out_proj_tensors[0]), .build = build_out_proj},
     {.kind = TN_HEAD_TOKEN_CLASSIFICATION, .tensors = token_tensors,
      .tensor_count = sizeof(token_tensors) / sizeof(token_tensors[0]), .build = tn_head_of_tokens},
+    {.kind = TN_HEAD_MASKED_LM, .tensors = vocabulary_tensors,
+     .tensor_count = sizeof(vocabulary_tensors) / sizeof(vocabulary_tensors[0]), .own = {"lm_head.*"}, .build = build_vocabulary},
 };

@@ -4,6 +4,8 @@
  *
  *     head.classifier.weight, head.classifier.bias   [outputs, hidden], [outputs]
  *     head.dense.weight, head.dense.bias             [hidden, hidden], [hidden]
+ *     head.norm.weight, head.norm.bias               [embedding], [embedding]
+ *     head.decoder.weight, head.decoder.bias         [vocab_size, embedding], [vocab_size]
  */
 #ifndef TN_FAMILY_HEAD_BLOCK_H
 #define TN_FAMILY_HEAD_BLOCK_H
@@ -22,11 +24,14 @@ uint32_t tn_head_of_text(struct tn_graph *g, const struct tn_binding *b, uint32_
 /* classifier(x): one row of logits for each token. A builder as it stands. */
 uint32_t tn_head_of_tokens(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x);
 
+/* decoder(norm(act(dense(x)))): for each row of x a logit for each entry of the vocabulary. */
+uint32_t tn_head_of_vocabulary(struct tn_graph *g, const struct tn_binding *b, uint32_t x, enum tn_act act, double eps);
+
 /*
- * RoBERTa's heads, which MPNet has too: out_proj(tanh(dense(first token))) under "classifier" for texts, and a classifier
- * of tokens.
+ * RoBERTa's heads, which MPNet has too: out_proj(tanh(dense(first token))) under "classifier" for texts, a classifier
+ * of tokens, and lm_head over the vocabulary.
  */
-enum { TN_OUT_PROJ_HEADS = 2 };
+enum { TN_OUT_PROJ_HEADS = 3 };
 extern const struct tn_family_head tn_out_proj_heads[TN_OUT_PROJ_HEADS];
 
 /* The rows of head.classifier under a name, which are the same in most families. */
@@ -37,5 +42,12 @@ extern const struct tn_family_head tn_out_proj_heads[TN_OUT_PROJ_HEADS];
 #define TN_HEAD_DENSE(name, hidden, flags)                                                                            \
     {"head.dense.weight", name ".weight", NULL, {hidden, hidden}, (flags)},                                           \
         {"head.dense.bias", name ".bias", NULL, {hidden, NULL}, (flags)}
+#define TN_HEAD_NORM(name, width)                                                                                     \
+    {"head.norm.weight", name ".weight", NULL, {width, NULL}, TN_TENSOR_BARE},                                        \
+        {"head.norm.bias", name ".bias", NULL, {width, NULL}, TN_TENSOR_BARE}
+/* `own`: the head's own name of the decoder's bias, or NULL. */
+#define TN_HEAD_DECODER(name, own, width)                                                                             \
+    {"head.decoder.weight", name ".weight", NULL, {"vocab_size", width}, TN_TENSOR_BARE | TN_TENSOR_TIED},            \
+        {"head.decoder.bias", name ".bias", own, {"vocab_size", NULL}, TN_TENSOR_BARE | TN_TENSOR_TIED}
 
 #endif

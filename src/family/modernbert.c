@@ -27,7 +27,7 @@
 #define L TN_TENSOR_PER_LAYER
 #define WHEN TN_TENSOR_WHEN
 
-enum { NORM_BIAS, ATTENTION_BIAS, MLP_BIAS, LATER_LAYER, LATER_NORM_BIAS, CLASSIFIER_BIAS };
+enum { NORM_BIAS, ATTENTION_BIAS, MLP_BIAS, LATER_LAYER, LATER_NORM_BIAS, CLASSIFIER_BIAS, DECODER_BIAS };
 
 static bool norm_bias(const struct tn_component *c, uint64_t layer)
 {
@@ -64,6 +64,12 @@ static bool classifier_bias(const struct tn_component *c, uint64_t layer)
     return tn_component_value(c, "classifier_bias")->b;
 }
 
+static bool decoder_bias(const struct tn_component *c, uint64_t layer)
+{
+    (void)layer;
+    return tn_component_value(c, "decoder_bias")->b;
+}
+
 static const struct tn_tensor_condition conditions[] = {
     [NORM_BIAS] = {"norm_bias", norm_bias},
     [ATTENTION_BIAS] = {"attention_bias", attention_bias},
@@ -71,6 +77,7 @@ static const struct tn_tensor_condition conditions[] = {
     [LATER_LAYER] = {"layers after the first", later_layer},
     [LATER_NORM_BIAS] = {"norm_bias, in layers after the first", later_norm_bias},
     [CLASSIFIER_BIAS] = {"classifier_bias", classifier_bias},
+    [DECODER_BIAS] = {"decoder_bias", decoder_bias},
 };
 
 static const struct tn_tensor_rule tensors[] = {
@@ -219,22 +226,38 @@ static uint32_t build(struct tn_graph *g, const struct tn_component *c, const st
 
 /* ---- heads ------------------------------------------------------------------------------------------------------------- */
 
-/* ModernBertPredictionHead, norm(act(W x + b)), then the classifier: of one row per text, or of every token's. */
-static const struct tn_tensor_rule head_tensors[] = {
-    {"head.dense.weight", "head.dense.weight", NULL, {H, H}, TN_TENSOR_BARE},
-    {"head.dense.bias", "head.dense.bias", NULL, {H, NULL}, TN_TENSOR_BARE | WHEN(CLASSIFIER_BIAS)},
-    {"head.norm.weight", "head.norm.weight", NULL, {H, NULL}, TN_TENSOR_BARE},
-    {"head.norm.bias", "head.norm.bias", NULL, {H, NULL}, TN_TENSOR_BARE | WHEN(NORM_BIAS)},
-    TN_HEAD_CLASSIFIER("classifier", H),
+/*
+ * ModernBertPredictionHead, norm(act(W x + b)), then a classifier of one row per text or of every token's, or a decoder to
+ * the vocabulary.
+ */
+#define PREDICTION_HEAD                                                                                               \
+    {"head.dense.weight", "head.dense.weight", NULL, {H, H}, TN_TENSOR_BARE},                                         \
+        {"head.dense.bias", "head.dense.bias", NULL, {H, NULL}, TN_TENSOR_BARE | WHEN(CLASSIFIER_BIAS)},              \
+        {"head.norm.weight", "head.norm.weight", NULL, {H, NULL}, TN_TENSOR_BARE},                                    \
+        {"head.norm.bias", "head.norm.bias", NULL, {H, NULL}, TN_TENSOR_BARE | WHEN(NORM_BIAS)}
+static const struct tn_tensor_rule head_tensors[] = {PREDICTION_HEAD, TN_HEAD_CLASSIFIER("classifier", H)};
+static const struct tn_tensor_rule vocabulary_head[] = {
+    PREDICTION_HEAD,
+    {"head.decoder.weight", "decoder.weight", NULL, {"vocab_size", H}, TN_TENSOR_BARE | TN_TENSOR_TIED},
+    {"head.decoder.bias", "decoder.bias", NULL, {"vocab_size", NULL}, TN_TENSOR_BARE | WHEN(DECODER_BIAS)},
 };
 
-static uint32_t build_token_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+static uint32_t prediction(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
 {
     struct shape s = {.c = c, .b = b, .eps = tn_component_value(c, "norm_eps")->f};
     if (!tn_activation_of(tn_component_value(c, "classifier_activation")->s, &s.act)) return TN_NO_VALUE;
     uint32_t v = tn_head_layer(g, b, "head.dense", "head dense", x, s.act);
-    v = layer_norm(g, &s, "head.norm.weight", "head.norm.bias", 0, "head norm", v);
-    return tn_head_layer(g, b, "head.classifier", "head logits", v, TN_ACT_IDENTITY);
+    return layer_norm(g, &s, "head.norm.weight", "head.norm.bias", 0, "head norm", v);
+}
+
+static uint32_t build_vocabulary_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    return tn_head_layer(g, b, "head.decoder", "head logits", prediction(g, c, b, x), TN_ACT_IDENTITY);
+}
+
+static uint32_t build_token_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
+{
+    return tn_head_layer(g, b, "head.classifier", "head logits", prediction(g, c, b, x), TN_ACT_IDENTITY);
 }
 
 static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
@@ -245,9 +268,12 @@ static uint32_t build_text_head(struct tn_graph *g, const struct tn_component *c
 
 static const struct tn_family_head heads[] = {
     {.kind = TN_HEAD_SEQUENCE_CLASSIFICATION, .tensors = head_tensors,
-     .tensor_count = sizeof(head_tensors) / sizeof(head_tensors[0]), .build = build_text_head},
+     .tensor_count = sizeof(head_tensors) / sizeof(head_tensors[0]), .own = {"head.*"}, .build = build_text_head},
     {.kind = TN_HEAD_TOKEN_CLASSIFICATION, .tensors = head_tensors,
-     .tensor_count = sizeof(head_tensors) / sizeof(head_tensors[0]), .build = build_token_head},
+     .tensor_count = sizeof(head_tensors) / sizeof(head_tensors[0]), .own = {"head.*"}, .build = build_token_head},
+    {.kind = TN_HEAD_MASKED_LM, .tensors = vocabulary_head,
+     .tensor_count = sizeof(vocabulary_head) / sizeof(vocabulary_head[0]), .own = {"head.*", "decoder.*"},
+     .build = build_vocabulary_head},
 };
 
 const struct tn_family tn_family_modernbert = {
@@ -258,6 +284,7 @@ const struct tn_family tn_family_modernbert = {
     .prefixes = prefixes,
     .tensors = tensors,
     .tensor_count = sizeof(tensors) / sizeof(tensors[0]),
+    .tied = {"embeddings.word", "decoder.weight"},
     .unused = unused,
     .unused_count = sizeof(unused) / sizeof(unused[0]),
     .conditions = conditions,

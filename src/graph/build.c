@@ -143,6 +143,12 @@ uint32_t tn_graph_pool(struct tn_graph *g, const char *name, uint32_t x, const s
     return op->out;
 }
 
+uint32_t tn_graph_pick(struct tn_graph *g, const char *name, uint32_t x)
+{
+    struct tn_op *op = add_op(g, TN_OP_PICK, name, x, TN_NO_VALUE);
+    return op ? op->out : TN_NO_VALUE;
+}
+
 uint32_t tn_graph_normalize(struct tn_graph *g, const char *name, uint32_t x)
 {
     struct tn_op *op = add_op(g, TN_OP_NORMALIZE, name, x, TN_NO_VALUE);

@@ -1,7 +1,7 @@
 /*
  * The graph: tenon's typed intermediate program. Families and recipes emit it, providers read it. Values are float32 rows
- * [T, width] (one per token of the packed sequences) or [S, width] (one per sequence); T and S stay symbolic. A fixed
- * value has a number of rows that is known here: it follows from the weights alone, the same in every call. The
+ * [T, width] (one per token of the packed sequences), [S, width] (one per sequence) or [P, width] (one per token that the
+ * invocation picks); T, S and P stay symbolic, and what follows a pick works row by row. A fixed value has a number of rows that is known here: it follows from the weights alone, the same in every call. The
  * sequence borders (offsets), token ids and pooled spans are operands of the invocation, not values.
  *
  * A graph refers to weights by index; each weight is bound to a tensor of the package before the graph is built, so no
@@ -15,7 +15,7 @@
 #include "graph/rope.h"
 #include "package/package.h"
 
-enum tn_dim { TN_DIM_ROWS, TN_DIM_SEQUENCES, TN_DIM_FIXED };
+enum tn_dim { TN_DIM_ROWS, TN_DIM_SEQUENCES, TN_DIM_PICKS, TN_DIM_FIXED };
 
 enum { TN_NO_VALUE = UINT32_MAX, TN_NO_WEIGHT = UINT32_MAX, TN_LINEAR_PARTS = 3, TN_GRAPH_TABLES = 4 };
 enum { TN_NO_LAYER = -1 };
@@ -54,6 +54,7 @@ enum tn_position_rule { TN_POSITION_ARANGE, TN_POSITION_FROM_PAD };
     X(GATE, "gate")                                                                                \
     X(LAYER_NORM, "layer_norm")                                                                    \
     X(POOL, "pool")                                                                                \
+    X(PICK, "pick")                                                                                \
     X(NORMALIZE, "normalize")
 
 enum tn_op_kind {
@@ -168,6 +169,8 @@ uint32_t tn_graph_attention(struct tn_graph *g, const char *name, uint32_t qkv, 
 uint32_t tn_graph_layer_norm(struct tn_graph *g, const char *name, uint32_t x, uint32_t residual,
                              const struct tn_op_layer_norm *norm);
 uint32_t tn_graph_pool(struct tn_graph *g, const char *name, uint32_t x, const struct tn_op_pool *pool);
+/* The rows that the invocation picks: [T, width] to [P, width]. */
+uint32_t tn_graph_pick(struct tn_graph *g, const char *name, uint32_t x);
 uint32_t tn_graph_normalize(struct tn_graph *g, const char *name, uint32_t x);
 /* "layer 3 attention" into the graph's arena. */
 const char *tn_graph_name(struct tn_graph *g, const char *format, unsigned long long layer)

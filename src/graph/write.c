@@ -5,7 +5,7 @@
 
 static const char *dim_name(enum tn_dim dim)
 {
-    return dim == TN_DIM_ROWS ? "T" : "S";
+    return dim == TN_DIM_ROWS ? "T" : dim == TN_DIM_PICKS ? "P" : "S";
 }
 
 static void write_weight(struct tn_json_writer *w, const struct tn_graph *g, const char *key, uint32_t index)
@@ -81,6 +81,7 @@ static void write_attributes(struct tn_json_writer *w, const struct tn_graph *g,
         for (uint32_t i = 0; i < op->as.pool.modes; i++) tn_jw_cstr(w, tn_pooling_name(op->as.pool.mode[i]));
         tn_jw_end_array(w);
         break;
+    case TN_OP_PICK:
     case TN_OP_NORMALIZE:
     case TN_OP_KINDS:
         break;
@@ -196,6 +197,7 @@ static void hash_attributes(struct tn_sha256 *h, const struct tn_graph *g, const
     case TN_OP_POOL:
         for (uint32_t i = 0; i < op->as.pool.modes; i++) tn_sha256_update_u64(h, op->as.pool.mode[i]);
         break;
+    case TN_OP_PICK:
     case TN_OP_NORMALIZE:
     case TN_OP_KINDS:
         break;

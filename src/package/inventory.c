@@ -13,20 +13,6 @@
 
 /* ---- helpers of the stages --------------------------------------------------------------------------------------- */
 
-void *tn_grow(struct tn_alloc *alloc, void *items, size_t *cap, size_t count, size_t size)
-{
-    if (items && count < *cap) return items;
-    size_t next = *cap ? *cap : 8, bytes;
-    while (next <= count) {
-        if (next > SIZE_MAX / 2) return NULL;
-        next *= 2;
-    }
-    if (!tn_mul(next, size, &bytes)) return NULL;
-    void *moved = tn_realloc(alloc, items, bytes);
-    if (moved) *cap = next;
-    return moved;
-}
-
 enum tn_status tn_scan_memory(struct tn_scan *s)
 {
     return tn_error_memory(s->err, TN_PHASE_PACKAGE, "taking the inventory of a package");

@@ -85,9 +85,6 @@ enum tn_status tn_scan_manifest(struct tn_scan *s);
 
 /* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
-/* Room for one more in a growing array of tn_malloc memory: the (moved) array, or NULL and the old one stays. */
-void *tn_grow(struct tn_alloc *alloc, void *items, size_t *cap, size_t count, size_t size);
-
 /* A finding tied to a file (TN_NO_FILE: the package), its place already set. NULL is fine to write to. */
 struct tn_finding *tn_scan_finding(struct tn_scan *s, uint32_t file, enum tn_severity severity, enum tn_status code,
                                    const char *format, ...) __attribute__((format(printf, 5, 6)));

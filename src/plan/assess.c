@@ -64,6 +64,7 @@ static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
         .d = s->planner->d,
         .component = s->route.component,
         .head = s->route.head,
+        .picked = s->route.picked,
         .first_module = s->route.first_module,
         .module_end = s->route.module_end,
         .numeric = known ? s->policy.numeric : "f32", /* an unknown one is a finding already */
@@ -84,6 +85,7 @@ static void bound_results(struct tn_survey_row *row)
     if (most == 0) most = 1;
     if (a->output_by_row && r->batch_rows > most) r->batch_rows = most > r->max_rows ? most : r->max_rows;
     if (r->batch_sequences > most) r->batch_sequences = most;
+    if (a->output_picked) r->batch_picks = most < r->batch_rows ? most : r->batch_rows;
 }
 
 static struct tn_str text_member(struct tn_json doc, const char *pointer)
@@ -235,8 +237,7 @@ static enum tn_status assess_row(struct tn_survey *s, struct tn_survey_row *row,
     if (row->findings.blockers > 0 && row->decision == TN_ELIGIBLE) row->decision = TN_UNSUPPORTED;
     if (s->findings.blockers > 0) row->decision = TN_UNSUPPORTED;
     if (row->decision != TN_ELIGIBLE) return TN_OK;
-    row->memory = tn_memory_estimate_make(s->planner->d, &s->route, &row->assessment, row->request.batch_rows,
-                                          row->request.batch_sequences);
+    row->memory = tn_memory_estimate_make(s->planner->d, &s->route, &row->assessment, &row->request);
     st = fill_record_route(s, row, err);
     if (!st) st = look_up_evidence(s, row, err);
     if (!st) judge_evidence(s, row);

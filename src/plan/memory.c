@@ -27,17 +27,19 @@ static uint64_t file_size(const struct tn_description *d, struct tn_str path)
     return file ? file->size : 0;
 }
 
-static uint64_t batch_bytes(uint64_t rows, uint64_t sequences, const struct tn_assessment *a)
+static uint64_t batch_bytes(uint64_t rows, uint64_t sequences, uint64_t picks, const struct tn_assessment *a)
 {
     uint64_t per_row = 2 * sizeof(int32_t);
     uint64_t per_sequence = sizeof(int32_t) + sizeof(struct tn_span) + sizeof(size_t) + sizeof(uint8_t) + sizeof(void *);
-    uint64_t results = a->output_by_row ? rows : sequences;
+    uint64_t results = a->output_picked ? picks : a->output_by_row ? rows : sequences;
+    if (picks) per_sequence += sizeof(int32_t);
+    if (picks) per_row += sizeof(int32_t);
     return rows * per_row + sequences * per_sequence + results * a->output_width * sizeof(float);
 }
 
 struct tn_memory_estimate tn_memory_estimate_make(const struct tn_description *d, const struct tn_task_route *route,
-                                                  const struct tn_assessment *a, uint64_t batch_rows,
-                                                  uint64_t batch_sequences)
+                                                  const struct tn_assessment *a,
+                                                  const struct tn_component_request *request)
 {
     struct tn_memory_estimate m = {
         .weights = a->estimate.weights_bytes,
@@ -50,7 +52,7 @@ struct tn_memory_estimate tn_memory_estimate_make(const struct tn_description *d
     m.tokenizer = TOKENIZER_FIXED + (uint64_t)stays;
     m.tokenizer_transient = (uint64_t)(TRANSIENT_PER_BYTE * (double)(json ? json : vocab));
     m.session = SESSION_FIXED + sizeof(struct tn_error) + SCRATCH_FIXED + SCRATCH_PER_TOKEN * route->max_tokens +
-                batch_bytes(batch_rows, batch_sequences, a);
+                batch_bytes(request->batch_rows, request->batch_sequences, request->batch_picks, a);
     m.resident = m.tokenizer + m.session + m.weights + m.workspace;
     uint64_t building = m.tokenizer + m.tokenizer_transient;
     uint64_t loading = m.tokenizer + m.weights + m.workspace + m.transient;

@@ -211,6 +211,7 @@ static void write_policies(struct tn_json_writer *w, const struct tn_plan *plan)
     tn_jw_begin_object(w);
     tn_jw_member_u64(w, "rows", row->request.batch_rows);
     tn_jw_member_u64(w, "sequences", row->request.batch_sequences);
+    if (row->request.batch_picks) tn_jw_member_u64(w, "picks", row->request.batch_picks);
     tn_jw_end_object(w);
 }
 
@@ -237,6 +238,24 @@ static void write_exclusions(struct tn_json_writer *w, const struct tn_plan *pla
         tn_jw_member_cstr(w, "decision", tn_decision_name(row->decision));
         tn_jw_key(w, "findings");
         tn_findings_write(w, &row->findings);
+        tn_jw_end_object(w);
+    }
+    tn_jw_end_array(w);
+}
+
+/* What was noticed and blocks nothing: of the package, then of the provider and of the hints. */
+static void write_findings(struct tn_json_writer *w, const struct tn_plan *plan)
+{
+    const struct tn_findings *lists[] = {&plan->survey.findings, &plan->row->findings};
+    size_t dropped = lists[0]->dropped + lists[1]->dropped;
+    tn_jw_key(w, "findings");
+    tn_jw_begin_array(w);
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        for (size_t k = 0; k < lists[i]->count; k++) tn_finding_write(w, &lists[i]->items[k]);
+    }
+    if (dropped > 0) {
+        tn_jw_begin_object(w);
+        tn_jw_member_u64(w, "dropped", dropped);
         tn_jw_end_object(w);
     }
     tn_jw_end_array(w);
@@ -281,8 +300,7 @@ void tn_plan_write(struct tn_json_writer *w, const struct tn_plan *plan)
     write_str_or_null(w, "record", tn_str_of(plan->row->standing.found ? plan->row->standing.id : ""));
     tn_jw_member_cstr(w, "note", note_of(plan->row));
     write_exclusions(w, plan);
-    tn_jw_key(w, "findings");
-    tn_findings_write(w, &s->findings);
+    write_findings(w, plan);
     write_members(w, ctx->alloc, &ctx->limits, plan->provider_members);
     tn_jw_end_object(w);
 }

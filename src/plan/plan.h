@@ -105,8 +105,8 @@ struct tn_memory_estimate {
 };
 
 struct tn_memory_estimate tn_memory_estimate_make(const struct tn_description *d, const struct tn_task_route *route,
-                                                  const struct tn_assessment *a, uint64_t batch_rows,
-                                                  uint64_t batch_sequences);
+                                                  const struct tn_assessment *a,
+                                                  const struct tn_component_request *request);
 /* Member "memory". */
 void tn_memory_estimate_write(struct tn_json_writer *w, const struct tn_memory_estimate *m, uint64_t limit);
 

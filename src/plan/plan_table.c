@@ -172,7 +172,8 @@ TN_DOC_OBJECT_TYPE(tn_plan_policy_type, "Policy", "What is allowed.",
 
 TN_DOC_OBJECT_TYPE(tn_plan_batch_type, "Batch", "Largest step.",
     TN_DOC_MUST("rows", TN_DOC_UINT64, "Tokens of all sequences together."),
-    TN_DOC_MUST("sequences", TN_DOC_UINT64, "Sequences."));
+    TN_DOC_MUST("sequences", TN_DOC_UINT64, "Sequences."),
+    TN_DOC_MAY("picks", TN_DOC_UINT64, NULL, "Tokens that are asked about, where results stand for these alone."));
 
 TN_DOC_OBJECT_TYPE(tn_plan_memory_type, "Memory", "Memory in bytes, estimated from headers.",
     TN_DOC_MUST("weights_bytes", TN_DOC_UINT64, "Weights as they are kept."),
@@ -211,8 +212,8 @@ TN_DOC_OBJECT_TYPE(tn_plan_audit_type, "Audit", "What became of every tensor.",
 static const struct tn_doctype extent = {
     .kind = TN_DOC_CHOICE,
     .name = "Extent",
-    .note = "A width, or T for the rows of a step and S for its sequences.",
-    .choices = (const struct tn_doctype *const[]){TN_DOC_UINT64, TN_DOC_ONE_OF("T", "S"), NULL},
+    .note = "A width, or T for the rows of a step, S for its sequences and P for the rows that are picked.",
+    .choices = (const struct tn_doctype *const[]){TN_DOC_UINT64, TN_DOC_ONE_OF("T", "S", "P"), NULL},
 };
 
 /* Members of every operator. */
@@ -260,6 +261,7 @@ static const struct tn_docvariant operators[] = {
                    TN_DOC_MUST("eps", TN_DOC_DOUBLE, "Added to the variance.")),
     TN_DOC_VARIANT("pool", "One vector for each sequence.", OPERATOR,
                    TN_DOC_MUST("modes", TN_DOC_LIST_OF(TN_DOC_TEXT), "Reductions, side by side.")),
+    TN_DOC_VARIANT("pick", "The rows that are asked about.", OPERATOR),
     TN_DOC_VARIANT("normalize", "Vectors of length 1.", OPERATOR),
 };
 _Static_assert(TN_DOC_COUNT(operators) == TN_OP_KINDS, "one row for each operator");

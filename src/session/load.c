@@ -98,12 +98,14 @@ static enum tn_status make_batch(struct tn_session *s, struct tn_error *err)
 {
     struct tn_batch *b = &s->batch;
     size_t rows = (size_t)s->request.batch_rows, sequences = (size_t)s->request.batch_sequences, floats;
+    size_t picks = (size_t)s->request.batch_picks, results = picks ? picks : s->plan->row->assessment.output_by_row ? rows : sequences;
     b->width = (size_t)s->plan->row->assessment.output_width;
     b->by_row = s->plan->row->assessment.output_by_row;
     b->max_rows = (uint32_t)rows;
     b->max_sequences = (uint32_t)sequences;
+    b->max_picks = (uint32_t)picks;
     s->queue_items = 2 * sequences > TN_EVENT_QUEUE ? 2 * sequences : TN_EVENT_QUEUE;
-    if (rows > INT32_MAX || sequences > INT32_MAX || !tn_mul(b->by_row ? rows : sequences, b->width, &floats)) goto no_memory;
+    if (rows > INT32_MAX || sequences > INT32_MAX || !tn_mul(results, b->width, &floats)) goto no_memory;
     b->ids = tn_calloc(&s->lease, rows, sizeof(*b->ids));
     b->type_ids = tn_calloc(&s->lease, rows, sizeof(*b->type_ids));
     b->offsets = tn_calloc(&s->lease, sequences + 1, sizeof(*b->offsets));
@@ -111,6 +113,9 @@ static enum tn_status make_batch(struct tn_session *s, struct tn_error *err)
     b->items = tn_calloc(&s->lease, sequences, sizeof(*b->items));
     b->status = tn_calloc(&s->lease, sequences, sizeof(*b->status));
     b->out = tn_calloc(&s->lease, floats, sizeof(*b->out));
+    if (picks) b->picks = tn_calloc(&s->lease, picks, sizeof(*b->picks));
+    if (picks) b->pick_offsets = tn_calloc(&s->lease, sequences + 1, sizeof(*b->pick_offsets));
+    if (picks && (!b->picks || !b->pick_offsets)) goto no_memory;
     s->cancels = tn_calloc(&s->lease, sequences, sizeof(*s->cancels));
     s->error = tn_calloc(&s->lease, 1, sizeof(*s->error));
     if (b->ids && b->type_ids && b->offsets && b->spans && b->items && b->status && b->out && s->cancels && s->error) {
@@ -130,6 +135,8 @@ static void free_batch(struct tn_session *s)
     tn_free(&s->lease, b->items);
     tn_free(&s->lease, b->status);
     tn_free(&s->lease, b->out);
+    tn_free(&s->lease, b->picks);
+    tn_free(&s->lease, b->pick_offsets);
     tn_free(&s->lease, s->cancels);
     tn_free(&s->lease, s->error);
     *b = (struct tn_batch){0};
@@ -161,7 +168,7 @@ static enum tn_status load_recipe(struct tn_session *s, struct tn_error *err)
 {
     const struct tn_plan *plan = s->plan;
     struct tn_recipe_env env = {&s->ctx, plan->survey.planner->d, &plan->survey.route, s->tokenizer,
-                                plan->row->assessment.output_width};
+                                plan->row->assessment.output_width, s->request.batch_picks};
     struct tn_sha256 h;
     enum tn_status st = plan->task->recipe->prepare(&env, &s->model, err);
     if (st) return st;
@@ -186,6 +193,7 @@ static enum tn_status probe_once(struct tn_session *s, const struct tn_cancel *c
 {
     struct tn_batch *b = &s->batch;
     struct tn_invocation call = {.ids = b->ids, .type_ids = b->type_ids, .offsets = b->offsets, .spans = b->spans,
+                                 .picks = b->max_picks ? b->picks : NULL, .pick_offsets = b->pick_offsets,
                                  .sequences = b->sequences, .cancel = s->cancels, .out = b->out, .status = b->status};
     s->cancels[0] = cancel;
     b->status[0] = TN_ITEM_DONE;
@@ -204,8 +212,10 @@ static enum tn_status probe(struct tn_session *s, const struct tn_cancel *cancel
     tn_batch_clear(b);
     enum tn_status st = s->plan->task->recipe->probe(s->model, b, &s->scratch, err);
     if (st) return st;
-    size_t width = b->width * (b->by_row ? b->rows : b->sequences);
-    bool guarded = (b->by_row ? b->max_rows > b->rows : b->max_sequences > b->sequences);
+    uint32_t rows, most = b->max_picks ? b->max_picks : b->by_row ? b->max_rows : b->max_sequences;
+    (void)tn_batch_result(b, 0, &rows); /* the probe is one sequence */
+    size_t width = b->width * rows;
+    bool guarded = most > rows;
     if (guarded) b->out[width] = guard;
     st = probe_once(s, cancel, err);
     if (st) return st;

@@ -98,8 +98,7 @@ static void fail_member(struct tn_session *s, struct tn_member *m, enum tn_statu
 /* Takes the sequences of a member back that are the last ones of the batch. */
 static void take_back(struct tn_batch *batch, struct tn_member *m)
 {
-    batch->sequences = m->end = m->first;
-    batch->rows = (uint32_t)batch->offsets[m->first];
+    tn_batch_cut(batch, m->end = m->first);
 }
 
 /*
@@ -158,7 +157,9 @@ static void fill_member(struct tn_session *s, struct tn_member *m, uint32_t memb
 static enum tn_status invoke(struct tn_session *s, uint32_t first, uint32_t end)
 {
     struct tn_batch *b = &s->batch;
-    uint32_t base = (uint32_t)b->offsets[first];
+    uint32_t base = (uint32_t)b->offsets[first], result = first;
+    if (b->max_picks) result = (uint32_t)b->pick_offsets[first];
+    else if (b->by_row) result = base;
     /* Offsets and spans count from the first row of the invocation. */
     for (uint32_t i = first; base > 0 && i <= end; i++) b->offsets[i] -= (int32_t)base;
     for (uint32_t i = first; base > 0 && i < end; i++) b->spans[i].first -= (int32_t)base;
@@ -167,9 +168,11 @@ static enum tn_status invoke(struct tn_session *s, uint32_t first, uint32_t end)
         .type_ids = b->type_ids + base,
         .offsets = b->offsets + first,
         .spans = b->spans + first,
+        .picks = b->max_picks ? b->picks : NULL,
+        .pick_offsets = b->max_picks ? b->pick_offsets + first : NULL,
         .sequences = end - first,
         .cancel = s->cancels + first,
-        .out = b->out + (size_t)(b->by_row ? base : first) * b->width,
+        .out = b->out + (size_t)result * b->width,
         .status = b->status + first,
     };
     enum tn_status st = s->provider->invoke(s->instance, &call, s->error);

@@ -7,12 +7,28 @@ void tn_batch_clear(struct tn_batch *batch)
 {
     batch->rows = batch->sequences = 0;
     batch->offsets[0] = 0;
+    if (batch->max_picks) batch->pick_offsets[0] = 0;
+}
+
+void tn_batch_cut(struct tn_batch *batch, uint32_t first)
+{
+    batch->sequences = first;
+    batch->rows = (uint32_t)batch->offsets[first];
+}
+
+bool tn_batch_pick(struct tn_batch *batch, uint32_t token)
+{
+    int32_t *end = &batch->pick_offsets[batch->sequences];
+    if (!batch->max_picks || (uint32_t)*end == batch->max_picks) return false;
+    batch->picks[(*end)++] = (int32_t)token;
+    return true;
 }
 
 float *tn_batch_result(const struct tn_batch *batch, uint32_t sequence, uint32_t *rows)
 {
-    uint32_t first = batch->by_row ? (uint32_t)batch->offsets[sequence] : sequence;
-    *rows = batch->by_row ? (uint32_t)batch->offsets[sequence + 1] - first : 1;
+    const int32_t *offsets = batch->max_picks ? batch->pick_offsets : batch->by_row ? batch->offsets : NULL;
+    uint32_t first = offsets ? (uint32_t)offsets[sequence] : sequence;
+    *rows = offsets ? (uint32_t)offsets[sequence + 1] - first : 1;
     return batch->out + (size_t)first * batch->width;
 }
 
@@ -31,5 +47,6 @@ bool tn_batch_add(struct tn_batch *batch, size_t item, const uint32_t *ids, cons
     batch->rows = at + count;
     batch->sequences = s + 1;
     batch->offsets[s + 1] = (int32_t)batch->rows;
+    if (batch->max_picks) batch->pick_offsets[s + 1] = batch->pick_offsets[s];
     return true;
 }

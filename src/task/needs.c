@@ -1,6 +1,7 @@
 /* What is missing for a task, said once and with all evidence; see the header. Pure. */
 #include "task/needs.h"
 
+#include "describe/package_document.h"
 #include "family/family.h"
 
 #include <stdio.h>
@@ -22,9 +23,17 @@ void tn_need_length(const struct tn_description *d, struct tn_findings *findings
     if (d->max_seq_length > 0) return;
     struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
                                            "nothing in the package states how long an input may be");
-    tn_expected(f, "max_seq_length in sentence_bert_config.json, model_max_length in tokenizer_config.json or the "
-                   "model's number of positions");
-    tn_remedy(f, "state max_seq_length in sentence_bert_config.json");
+    if (tn_str_ends(d->chain_document, TN_PACKAGE_FILE)) {
+        tn_at_pointer(f, d->chain_document, TN_STR("/max_seq_length"));
+        tn_found(f, "0");
+        tn_expected(f, "a number of tokens, with the special ones");
+        tn_remedy(f, "state max_seq_length in %.*s", TN_FMT_ARG(d->chain_document));
+        return;
+    }
+    bool modules = d->chain_document.n > 0;
+    tn_expected(f, "%smodel_max_length in tokenizer_config.json or the model's number of positions",
+                modules ? "max_seq_length in sentence_bert_config.json, " : "");
+    tn_remedy(f, modules ? "state max_seq_length in sentence_bert_config.json" : "state model_max_length in tokenizer_config.json");
 }
 
 /* ---- evidence --------------------------------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ struct tn_task_route {
     uint32_t first_module, module_end; /* modules[first, end) run inside the provider, behind the component */
     uint64_t max_tokens;               /* longest sequence, special tokens included */
     const struct tn_head *head;        /* that runs inside the provider, behind the component; NULL: none */
+    bool picked;                       /* ... on the tokens that the recipe picks, and on no others */
 };
 
 struct tn_recipe;
@@ -78,10 +79,13 @@ struct tn_batch {
     struct tn_span *spans;   /* [sequences] */
     size_t *items;           /* [sequences] item of the request that the sequence belongs to */
     uint8_t *status;         /* [sequences] TN_SEQUENCE_* after the invocation */
-    float *out;              /* [sequences, width]; by_row: [rows, width] */
+    float *out;              /* [sequences, width]; by_row: [rows, width]; with max_picks: a row for each pick */
     size_t width;
     uint32_t rows, sequences, max_rows, max_sequences;
     bool by_row;             /* the provider gives a row for each token */
+    /* [pick count], [sequences + 1]: tokens that are asked about, counted within their sequence */
+    int32_t *picks, *pick_offsets;
+    uint32_t max_picks;      /* 0: whole sequences are asked about */
 };
 
 enum { TN_SEQUENCE_DONE, TN_SEQUENCE_STOPPED, TN_SEQUENCE_NOT_FINITE };
@@ -95,6 +99,7 @@ struct tn_recipe_env {
     const struct tn_task_route *route;
     const struct tn_text_tokenizer *tokenizer;
     uint64_t output_width; /* of the component and what runs behind it */
+    uint64_t max_picks;    /* most tokens that one invocation asks about; 0: it asks about whole sequences */
 };
 
 /* Tokens of the text that did not fit the last batch are kept here, so that it is not tokenized twice. */
@@ -167,8 +172,12 @@ struct tn_recipe {
 /* Appends a sequence; false when it does not fit. `type_ids` NULL: zeros. The span is relative to the sequence. */
 bool tn_batch_add(struct tn_batch *batch, size_t item, const uint32_t *ids, const uint32_t *type_ids, uint32_t count,
                   struct tn_span span);
+/* Asks about a token of the sequence that was added last, after those that it asked about before; false: no room. */
+bool tn_batch_pick(struct tn_batch *batch, uint32_t token);
+/* Takes back sequences [first, ...) */
+void tn_batch_cut(struct tn_batch *batch, uint32_t first);
 void tn_batch_clear(struct tn_batch *batch);
-/* The rows of a sequence's result, and how many: one, or by_row as many as it has tokens. */
+/* The rows of a sequence's result, and how many: one, or by_row as many as it has tokens, or as many as it has picks. */
 float *tn_batch_result(const struct tn_batch *batch, uint32_t sequence, uint32_t *rows);
 
 extern const struct tn_task tn_task_classify_text;

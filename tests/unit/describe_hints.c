@@ -173,7 +173,6 @@ TEST(selectors)
     CHECK_INT(selected_by(ALL), NODES);
     CHECK_INT(selected_by("{\"names\": [\"embeddings\"]}"), 1);
     CHECK_INT(selected_by("{\"names\": [\"embeddings\", \"layer 1 output\", \"nothing\"]}"), 2);
-    CHECK_INT(selected_by("{\"names\": []}"), 0);
     CHECK_INT(selected_by("{\"pattern\": \"layer ? attention\"}"), 2);
     CHECK_INT(selected_by("{\"pattern\": \"encoder.layer.*\"}"), 2);
     CHECK_INT(selected_by("{\"pattern\": \"layer.*.query.weight\"}"), 2); /* by role */
@@ -182,7 +181,6 @@ TEST(selectors)
     CHECK_INT(selected_by("{\"op_types\": [\"Attention\"]}"), 0); /* types are names */
     CHECK_INT(selected_by("{\"layer_range\": {\"start\": 0, \"end\": 0}}"), 3);
     CHECK_INT(selected_by("{\"layer_range\": {\"start\": 0, \"end\": 1}}"), 6); /* both ends; the embeddings have none */
-    CHECK_INT(selected_by("{\"layer_range\": {\"start\": 1, \"end\": 0}}"), 0);
     CHECK_INT(selected_by("{\"layer_range\": {\"start\": 1, \"end\": 18446744073709551615}}"), 3);
     /* Everything that is stated must hold. */
     CHECK_INT(selected_by("{\"op_types\": [\"linear\"], \"layer_range\": {\"start\": 1, \"end\": 1}}"), 1);
@@ -248,6 +246,18 @@ TEST(documents_that_are_refused)
     expect_refused("{\"memory\": [{\"action\": \"arena_size\", \"bytes\": 1}]}", TN_METADATA_INVALID, "/memory/0/device");
     expect_refused("{\"memory\": [{\"action\": \"arena_size\", \"device\": {\"type\": \"cpu\"}}]}", TN_METADATA_INVALID,
                    "/memory/0/bytes");
+    /* What can select nothing in any graph. */
+    expect_refused(PLACEMENT(PLACE("{\"names\": []}", ON("cpu"), "prefer")), TN_METADATA_INVALID, "/placement/0/selector/names");
+    expect_refused("{\"memory\": [{\"action\": \"pin\", \"selector\": {\"op_types\": []}}]}", TN_METADATA_INVALID,
+                   "/memory/0/selector/op_types");
+    expect_refused("{\"scheduling\": [{\"action\": \"overlap\", \"selector\": {\"layer_range\": {\"start\": 5, \"end\": 2}}}]}",
+                   TN_METADATA_INVALID, "/scheduling/0/selector/layer_range");
+    expect_refused(PLACEMENT(PLACE("{\"pattern\": \"\"}", ON("cpu"), "prefer")), TN_METADATA_INVALID,
+                   "/placement/0/selector/pattern");
+    expect_refused(PLACEMENT(PLACE("{\"pattern\": \"[a\"}", ON("cpu"), "prefer")), TN_METADATA_INVALID,
+                   "/placement/0/selector/pattern");
+    expect_refused(PLACEMENT(PLACE("{\"pattern\": \"layers.0]*\"}", ON("cpu"), "prefer")), TN_METADATA_INVALID,
+                   "/placement/0/selector/pattern");
     expect_refused("[]", TN_METADATA_INVALID, "");
     expect_refused("{\"placement\": [}", TN_ARTIFACT_MALFORMED, "");
     expect_refused("{\"memory\": [], \"memory\": []}", TN_ARTIFACT_MALFORMED, "/memory");
@@ -320,7 +330,7 @@ TEST(documents_are_bounded)
     size_t n = 0, cap = 4 << 20;
     char *text = malloc(cap);
     n += (size_t)snprintf(text + n, cap - n, "{\"memory\": [");
-    for (int i = 0; i < TN_HINTS_MOST + 1; i++) n += (size_t)snprintf(text + n, cap - n, "%s{\"action\": \"pin\"}", i ? "," : "");
+    for (int i = 0; i < 15 * TN_HINTS_MOST; i++) n += (size_t)snprintf(text + n, cap - n, "%s{\"action\": \"pin\"}", i ? "," : "");
     snprintf(text + n, cap - n, "]}");
     begin(&c);
     REQUIRE(give(&c, TN_HINT_FROM_CALLER, text) == TN_OK);
@@ -328,6 +338,9 @@ TEST(documents_are_bounded)
     REQUIRE(f);
     CHECK_INT(f->code, TN_RESOURCE_LIMIT);
     CHECK_STR(f->element, "/memory/1000");
+    CHECK_STR(f->found, "15000 hints");
+    CHECK_INT(c.findings.count, 1);
+    CHECK_INT(c.findings.blockers, 1);
     end(&c);
     n = (size_t)snprintf(text, cap, "{\"memory\": [{\"action\": \"pin\", \"selector\": {\"names\": [");
     for (int i = 0; i < TN_HINT_NAMES_MOST + 1; i++) n += (size_t)snprintf(text + n, cap - n, "%s\"a\"", i ? "," : "");
@@ -348,6 +361,14 @@ TEST(documents_are_bounded)
     REQUIRE(f);
     CHECK_INT(f->code, TN_RESOURCE_LIMIT);
     CHECK_STR(f->element, "/memory/0/selector/pattern");
+    end(&c);
+    n = (size_t)snprintf(text, cap, "{\"memory\": [{\"action\": \"pin\", \"selector\": {\"pattern\": \"");
+    memset(text + n, '*', TN_HINT_PATTERN_BYTES);
+    snprintf(text + n + TN_HINT_PATTERN_BYTES, 100, "\"}}]}");
+    begin(&c);
+    REQUIRE(give(&c, TN_HINT_FROM_CALLER, text) == TN_OK);
+    CHECK_INT(c.findings.count, 0);
+    CHECK_INT(c.lists[TN_HINT_FROM_CALLER].count, 1);
     end(&c);
     free(text);
 }
@@ -534,6 +555,70 @@ TEST(an_index_that_is_not_here_is_no_device)
 }
 
 /* A typing mistake of the user's is a warning; a package's hint for another exporter's names is a note. */
+/* Each of many hints has its outcome; what is said of them stays short, and as grave. */
+static void many(const char *one, enum tn_hint_outcome fate, enum tn_severity severity, enum tn_status code, const char *rest)
+{
+    enum { MANY = 500 };
+    struct court c;
+    size_t n = 0, cap = 1 << 18;
+    char *text = malloc(cap);
+    n += (size_t)snprintf(text + n, cap - n, "{\"placement\": [");
+    for (int i = 0; i < MANY; i++) n += (size_t)snprintf(text + n, cap - n, "%s%s", i ? ", " : "", one);
+    snprintf(text + n, cap - n, "]}");
+    begin(&c);
+    CHECK_INT(give(&c, TN_HINT_FROM_USER, text), TN_OK);
+    CHECK_INT(judge(&c), TN_OK);
+    CHECK_INT(c.results.count, MANY);
+    for (size_t i = 0; i < c.results.count; i++) CHECK_INT(outcome(&c, i), fate);
+    CHECK_INT(c.findings.count, 21);
+    CHECK_INT(c.findings.blockers, severity == TN_BLOCKER ? 21 : 0);
+    for (size_t i = 0; i < c.findings.count; i++) {
+        CHECK_INT(c.findings.items[i].severity, severity);
+        CHECK_INT(c.findings.items[i].code, code);
+    }
+    REQUIRE(c.findings.count == 21);
+    CHECK_CONTAINS(c.findings.items[0].element, "/placement/0");
+    CHECK_STR(c.findings.items[20].message, rest);
+    CHECK_CONTAINS(c.findings.items[20].found, "480 more");
+    end(&c);
+    free(text);
+}
+
+TEST(hints_of_one_fate_are_summed_up)
+{
+    many(PLACE("{\"names\": [\"nobody\"]}", ON("cpu"), "prefer"), TN_HINT_IS_EMPTY, TN_WARNING, TN_INVALID_REQUEST,
+         "more hints select nothing");
+    many(PLACE(ALL, ON("gpu"), "force"), TN_HINT_IS_REFUSED, TN_BLOCKER, TN_PLACEMENT_REFUSED,
+         "more forced placements cannot be had");
+    many(PLACE(ALL, ON("gpu"), "prefer"), TN_HINT_IS_UNMET, TN_NOTE, TN_PLACEMENT_REFUSED,
+         "more preferred placements are not followed");
+}
+
+/* Each forced device stands against the one before it: 79 pairs. */
+TEST(conflicts_beyond_those_that_are_told_are_counted)
+{
+    struct court c;
+    size_t n = 0, cap = 1 << 16, told = 0;
+    char *text = malloc(cap);
+    n += (size_t)snprintf(text + n, cap - n, "{\"placement\": [");
+    for (int i = 0; i < 40; i++)
+        n += (size_t)snprintf(text + n, cap - n, "%s" PLACE(ALL, "{\"type\": \"gpu\", \"index\": %d}", "force"), i ? ", " : "", i);
+    for (int i = 0; i < 40; i++)
+        n += (size_t)snprintf(text + n, cap - n, ", " PLACE("{\"names\": [\"embeddings\"]}", "{\"type\": \"gpu\", \"index\": %d}",
+                                                         "force"), 100 + i);
+    snprintf(text + n, cap - n, "]}");
+    begin(&c);
+    CHECK_INT(give(&c, TN_HINT_FROM_USER, text), TN_OK);
+    CHECK_INT(judge(&c), TN_OK);
+    for (size_t i = 0; i < c.results.count; i++) CHECK_INT(outcome(&c, i), TN_HINT_IS_CONFLICT);
+    for (size_t i = 0; i < c.findings.count; i++) told += c.findings.items[i].code == TN_HINT_CONFLICT;
+    CHECK_INT(told, 65);
+    CHECK_INT(c.findings.blockers, 65);
+    CHECK_STR(c.findings.items[64].message, "more pairs of forced placements exclude each other");
+    end(&c);
+    free(text);
+}
+
 TEST(a_hint_that_selects_nothing_is_told)
 {
     for (int origin = 0; origin < TN_HINT_ORIGINS; origin++) {

@@ -252,6 +252,8 @@ TEST(a_users_hint_that_selects_nothing_is_a_warning_of_the_plan)
     while (f && f->code != TN_INVALID_REQUEST) f = tn_plan_next_warning(k.plan, &at);
     REQUIRE(f);
     CHECK_STR(f->element, "/memory/0");
+    print(&k, k.plan);
+    CHECK_CONTAINS(k.text, "\"a hint selects nothing\"");
     end(&k);
 }
 

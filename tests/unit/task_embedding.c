@@ -85,11 +85,12 @@ static bool play_begin(struct player *p, const enum tn_pooling *modes, uint32_t 
     p->d.module_count = 2;
     p->d.prompts = &p->prompt;
     p->d.prompt_count = 1;
-    p->route = (struct tn_task_route){&p->d.components[0], 1, 2, 32, NULL};
-    p->batch = (struct tn_batch){p->ids, p->types, p->offsets, p->spans, p->items, p->status, p->out, 4, 0, 0, 4096, 256, false};
+    p->route = (struct tn_task_route){.component = &p->d.components[0], .first_module = 1, .module_end = 2, .max_tokens = 32};
+    p->batch = (struct tn_batch){.ids = p->ids, .type_ids = p->types, .offsets = p->offsets, .spans = p->spans, .items = p->items,
+                                 .status = p->status, .out = p->out, .width = 4, .max_rows = 4096, .max_sequences = 256};
     tn_text_encoding_init(&p->scratch.encoding, &p->b.alloc);
     if (tn_tokenizer_build(&p->b.ctx, &p->d, &p->tokenizer, p->b.err)) return false;
-    struct tn_recipe_env env = {&p->b.ctx, &p->d, &p->route, p->tokenizer, 4};
+    struct tn_recipe_env env = {.ctx = &p->b.ctx, .d = &p->d, .route = &p->route, .tokenizer = p->tokenizer, .output_width = 4};
     return recipe->prepare(&env, &p->model, p->b.err) == TN_OK;
 }
 
@@ -183,7 +184,8 @@ TEST(a_batch_takes_what_fits)
     static struct player p;
     uint32_t ids[5] = {1, 2, 3, 4, 5}, types[5] = {0, 0, 1, 1, 1};
     memset(&p, 0, sizeof(p));
-    p.batch = (struct tn_batch){p.ids, p.types, p.offsets, p.spans, p.items, p.status, p.out, 4, 0, 0, 12, 3, false};
+    p.batch = (struct tn_batch){.ids = p.ids, .type_ids = p.types, .offsets = p.offsets, .spans = p.spans, .items = p.items,
+                                .status = p.status, .out = p.out, .width = 4, .max_rows = 12, .max_sequences = 3};
     tn_batch_clear(&p.batch);
     CHECK(tn_batch_add(&p.batch, 7, ids, types, 5, (struct tn_span){1, 4, 1}));
     CHECK(tn_batch_add(&p.batch, 8, ids, NULL, 5, (struct tn_span){2, 3, 2}));

@@ -4,10 +4,25 @@
  */
 #include "describe/standard/tables.h"
 
-/* Whether the tables apply; a version of the wrong type is left to them. */
+/* YAML makes a number of an unquoted 1.0; the standard's type of a version is a text. */
+static void refuse_number(struct tn_json version, struct tn_findings *findings)
+{
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_METADATA_INVALID, TN_PHASE_DESCRIBE,
+                                           "\"schema_version\" is a number, and versions are texts");
+    tn_at_json(f, version);
+    tn_found(f, "the number %.*s", TN_FMT_ARG(tn_json_text(version)));
+    tn_expected(f, "one of \"v1\", \"1.0\"");
+    tn_remedy(f, "write v1, or put the version in quotes: YAML reads an unquoted 1.0 as a number");
+}
+
+/* Whether the tables apply; any other wrong type is left to them. */
 static bool version_is_ours(struct tn_json version, struct tn_findings *findings)
 {
     struct tn_str s;
+    if (tn_json_is(version, TN_JSON_NUMBER)) {
+        refuse_number(version, findings);
+        return false;
+    }
     if (!tn_json_str(version, &s) || tn_str_is(s, "v1") || tn_str_is(s, "1.0")) return true;
     struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_METADATA_INVALID, TN_PHASE_DESCRIBE,
                                            "the document has version \"%.*s\", and version \"v1\" is what this build reads",

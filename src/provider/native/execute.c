@@ -17,6 +17,7 @@ struct run {
     const struct tn_invocation *call;
     const struct tn_team *team;
     void *scratch; /* of the first member */
+    uint32_t first_pick, picks; /* of the piece's picked rows, those that are run now */
 };
 
 static float *slot(const struct run *r, uint32_t value)
@@ -33,7 +34,13 @@ static uint64_t width(const struct run *r, uint32_t value)
 static size_t row_count(const struct run *r, uint32_t value)
 {
     const struct tn_graph_value *v = &r->g->values[value];
-    return v->dim == TN_DIM_FIXED ? (size_t)v->rows : v->dim == TN_DIM_ROWS ? r->w->rows : r->w->count;
+    switch (v->dim) {
+    case TN_DIM_FIXED: return (size_t)v->rows;
+    case TN_DIM_ROWS: return r->w->rows;
+    case TN_DIM_PICKS: return r->picks;
+    case TN_DIM_SEQUENCES: break;
+    }
+    return r->w->count;
 }
 
 static const float *vector(const struct run *r, uint32_t weight)
@@ -208,6 +215,15 @@ static void run_normalize(const struct run *r, const struct tn_op *op)
     r->k->normalize(slot(r, op->in[0]), w, slot(r, op->out), w, row_count(r, op->out), w, r->team->rank, r->team->size);
 }
 
+static void run_pick(const struct run *r, const struct tn_op *op)
+{
+    size_t w = (size_t)width(r, op->out), begin, end;
+    const float *x = slot(r, op->in[0]);
+    float *y = slot(r, op->out);
+    tn_share(r->picks, r->team->rank, r->team->size, &begin, &end);
+    for (size_t i = begin; i < end; i++) memcpy(y + i * w, x + (size_t)r->w->picks[r->first_pick + i] * w, w * sizeof(*y));
+}
+
 /* Its value is the weight, where it was loaded. */
 static void run_table(const struct run *r, const struct tn_op *op)
 {
@@ -220,6 +236,7 @@ static run_fn *const runners[TN_OP_KINDS] = {
     [TN_OP_EMBED] = run_embed,           [TN_OP_LINEAR] = run_linear, [TN_OP_ATTENTION] = run_attention,
     [TN_OP_LAYER_NORM] = run_layer_norm, [TN_OP_POOL] = run_pool,     [TN_OP_NORMALIZE] = run_normalize,
     [TN_OP_ROTARY] = run_rotary,         [TN_OP_GATE] = run_gate,     [TN_OP_TABLE] = run_table,
+    [TN_OP_PICK] = run_pick,
 };
 
 /* True when every sequence of the piece belongs to somebody who wants to stop. */
@@ -281,6 +298,40 @@ static void deliver(const struct run *r, bool stopped)
     }
 }
 
+/* Picked rows to their places; a sequence is as finite as all of its rows. */
+static void deliver_picks(const struct run *r)
+{
+    size_t w = (size_t)width(r, r->g->output);
+    const float *rows = slot(r, r->g->output);
+    r->k->rows_finite(rows, w, r->picks, w, r->w->finite, 0, 1);
+    for (uint32_t i = 0; i < r->picks; i++) {
+        uint32_t pick = r->first_pick + i;
+        if (!r->w->finite[i]) r->call->status[r->w->pick_of[pick]] = TN_ITEM_NOT_FINITE;
+        memcpy(r->call->out + (size_t)r->w->pick_to[pick] * w, rows + i * w, w * sizeof(float));
+    }
+}
+
+static void set_statuses(const struct run *r, uint8_t status)
+{
+    for (uint32_t i = 0; i < r->w->count; i++) r->call->status[r->w->sequences[i]] = status;
+}
+
+/* What follows a pick, a handful of rows at a time. */
+static void run_picked(struct run *r, uint32_t op)
+{
+    bool going = true;
+    if (r->team->rank == 0) set_statuses(r, TN_ITEM_DONE);
+    for (r->first_pick = 0; going && r->first_pick < r->w->pick_count; r->first_pick += r->picks) {
+        uint32_t left = r->w->pick_count - r->first_pick;
+        r->picks = left < TN_PICK_ROWS ? left : TN_PICK_ROWS;
+        for (uint32_t i = op; going && i < r->g->op_count; i++) going = step(r, i);
+        if (going && r->team->rank == 0) deliver_picks(r);
+        /* the next rows lie where these do */
+        if (r->team->size > 1) tn_barrier_meet(r->team->barrier, r->team->size);
+    }
+    if (!going && r->team->rank == 0) set_statuses(r, TN_ITEM_STOPPED);
+}
+
 void tn_execute_piece(struct tn_instance *instance, struct tn_workspace *w, const struct tn_invocation *call,
                       const struct tn_team *team)
 {
@@ -295,9 +346,11 @@ void tn_execute_piece(struct tn_instance *instance, struct tn_workspace *w, cons
         .team = team,
         .scratch = instance->scratch + own * instance->program->scratch_bytes,
     };
-    bool going = true;
-    for (uint32_t i = 0; going && i < r.g->op_count; i++) going = step(&r, i);
-    if (team->rank == 0) deliver(&r, !going);
+    bool going = true, picked = r.g->values[r.g->output].dim == TN_DIM_PICKS;
+    uint32_t i = 0;
+    for (; going && i < r.g->op_count && r.g->ops[i].kind != TN_OP_PICK; i++) going = step(&r, i);
+    if (going && picked) run_picked(&r, i);
+    else if (team->rank == 0) deliver(&r, !going);
 }
 
 /* ---- fixed values ------------------------------------------------------------------------------------------------------ */

@@ -56,6 +56,7 @@ static void place_weights(struct tn_hint_node *weights, const struct tn_graph *g
     case TN_OP_ROTARY:
     case TN_OP_GATE:
     case TN_OP_POOL:
+    case TN_OP_PICK:
     case TN_OP_NORMALIZE:
     case TN_OP_KINDS: break;
     }

@@ -51,6 +51,16 @@ static void fill_positions(const struct tn_graph *g, const int32_t *ids, int32_t
     for (uint32_t i = 0; i < n; i++) positions[i] = ids[i] == pad ? pad : pad + ++seen;
 }
 
+/* The rows of sequence s that are picked; its own begin at `at` in the piece. */
+static void append_picks(struct tn_workspace *w, const struct tn_invocation *call, uint32_t s, uint32_t at)
+{
+    for (int32_t i = call->pick_offsets[s]; i < call->pick_offsets[s + 1]; i++) {
+        w->picks[w->pick_count] = (int32_t)at + call->picks[i];
+        w->pick_of[w->pick_count] = s;
+        w->pick_to[w->pick_count++] = (uint32_t)(i - call->pick_offsets[0]);
+    }
+}
+
 static void append_sequence(const struct tn_native_program *program, struct tn_workspace *w,
                             const struct tn_invocation *call, uint32_t s)
 {
@@ -63,6 +73,7 @@ static void append_sequence(const struct tn_native_program *program, struct tn_w
         memset(w->types + at, 0, n * sizeof(*ids));
     }
     fill_positions(&program->graph, ids, w->positions + at, n);
+    if (call->picks) append_picks(w, call, s, at);
     w->spans[w->count] = call->spans[s];
     w->spans[w->count].first += (int32_t)at - call->offsets[s];
     w->sequences[w->count++] = s;
@@ -72,7 +83,7 @@ static void append_sequence(const struct tn_native_program *program, struct tn_w
 
 static void fill_piece(const struct job *job, uint32_t piece, struct tn_workspace *w)
 {
-    w->count = w->rows = 0;
+    w->count = w->rows = w->pick_count = 0;
     w->offsets[0] = 0;
     for (uint32_t i = job->pieces[piece].first; i != UINT32_MAX; i = job->next_in_piece[i]) {
         append_sequence(job->instance->program, w, job->call, job->order[i]);
@@ -210,6 +221,17 @@ static bool indices_fit(const struct tn_graph *g, const struct tn_invocation *ca
     return true;
 }
 
+/* Rising and inside its sequence: then a piece never picks more rows than it has. */
+static bool picks_fit(const struct tn_invocation *call, uint32_t s, int64_t n)
+{
+    int64_t last = -1;
+    for (int32_t i = call->pick_offsets[s]; i < call->pick_offsets[s + 1]; i++) {
+        if (call->picks[i] <= last || call->picks[i] >= n) return false;
+        last = call->picks[i];
+    }
+    return true;
+}
+
 /* Lists what can run; the others get their status. TN_SHAPE_OUTSIDE_ENVELOPE when the caller broke the contract. */
 static enum tn_status list_sequences(struct job *job, uint64_t *rows, struct tn_error *err)
 {
@@ -222,6 +244,12 @@ static enum tn_status list_sequences(struct job *job, uint64_t *rows, struct tn_
             tn_at_item(f, s);
             tn_found(f, "%lld tokens", (long long)n);
             tn_expected(f, "1 to %llu", (unsigned long long)program->max_rows);
+            return TN_SHAPE_OUTSIDE_ENVELOPE;
+        }
+        if (job->call->picks && !picks_fit(job->call, s, n)) {
+            struct tn_finding *f = tn_error_set(err, TN_SHAPE_OUTSIDE_ENVELOPE, TN_PHASE_EXECUTE, "a picked row is outside its sequence");
+            tn_at_item(f, s);
+            tn_expected(f, "rising rows below %lld", (long long)n);
             return TN_SHAPE_OUTSIDE_ENVELOPE;
         }
         job->call->status[s] = TN_ITEM_BAD_INDEX;

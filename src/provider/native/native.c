@@ -49,7 +49,8 @@ static enum tn_status native_load(const struct tn_assessment *a, const struct tn
         tn_error_memory(err, TN_PHASE_LOAD, "preparing the workspace");
     } else {
         tn_barrier_init(&instance->barrier, instance->threads);
-        status = tn_weights_load(instance->program, request->d->inv, env, &instance->weights, err);
+        status = tn_native_check_pairs(instance->program, request->d->inv, env, err);
+        if (!status) status = tn_weights_load(instance->program, request->d->inv, env, &instance->weights, err);
         if (!status) status = tn_execute_fixed(instance, env->cancel, err);
     }
     if (status) {

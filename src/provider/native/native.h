@@ -8,6 +8,7 @@
  * workspace.c activations and scratch, allocated once per instance
  * execute.c   one piece of sequences through all operators, by one thread or a team
  * invoke.c    an invocation cut into pieces
+ * pairs.c     tied tensors that are there twice, compared before they are loaded
  * hints.c     what execution hints find here
  */
 #ifndef TN_PROVIDER_NATIVE_H
@@ -20,6 +21,11 @@
  * enough that the widest pair of activations stays in a private 1 MiB cache.
  */
 enum { TN_PIECE_ROWS = 128 };
+/*
+ * Picked rows that go through a head at once: it may be as wide as a vocabulary, and a text may pick any number of its
+ * rows, so that a piece runs what follows a pick as often as it takes.
+ */
+enum { TN_PICK_ROWS = 32 };
 
 /* One packed layer per LINEAR operator. */
 struct tn_native_layer {
@@ -82,6 +88,10 @@ extern const struct tn_hint_answer tn_native_hint_answers[TN_HINT_KINDS];
 enum tn_status tn_native_nodes(const struct tn_assessment *a, struct tn_arena *arena, struct tn_hint_node **out,
                                size_t *count, struct tn_error *err);
 
+/* Refuses tied tensors with different contents. */
+enum tn_status tn_native_check_pairs(const struct tn_native_program *program, const struct tn_inventory *inv,
+                                     const struct tn_load_env *env, struct tn_error *err);
+
 struct tn_weights {
     struct tn_alloc *alloc;
     struct tn_linear *layers; /* by layer */
@@ -135,7 +145,10 @@ struct tn_workspace {
     int32_t *offsets;   /* [piece_rows + 1] */
     struct tn_span *spans;
     uint32_t *sequences; /* index in the invocation, by sequence of the piece */
+    int32_t *picks;      /* [piece_rows] rows of the piece that are picked */
+    uint32_t *pick_of, *pick_to; /* [piece_rows] the pick's sequence and its place in the results, both of the invocation */
     uint8_t *finite;
+    uint32_t pick_count;
     uint32_t count;     /* sequences of the piece */
     uint32_t rows;
     void *block;        /* owned: everything above */

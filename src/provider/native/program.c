@@ -223,6 +223,7 @@ static enum tn_status build_program(struct tn_native_program *program, struct tn
     tn_graph_init(g, &a->arena);
     const struct tn_family_head *head = program->binding.family_head;
     uint32_t output = program->family->build(g, r->component, &program->binding);
+    if (head && r->picked) output = tn_graph_pick(g, "picked tokens", output);
     if (head) output = head->build(g, r->component, &program->binding, output);
     output = tn_modules_build(g, r->d, r->first_module, r->module_end, output);
     if ((status = tn_graph_finish(g, output, err))) return status;
@@ -238,6 +239,7 @@ static enum tn_status build_program(struct tn_native_program *program, struct tn
     }
     a->output_width = g->values[output].width;
     a->output_by_row = g->values[output].dim == TN_DIM_ROWS;
+    a->output_picked = g->values[output].dim == TN_DIM_PICKS;
     a->decision = TN_ELIGIBLE;
     return TN_OK;
 }

@@ -31,8 +31,8 @@ static void lay_out(struct layout *l, const struct tn_native_program *program, s
     uint64_t rows = program->piece_rows;
     float **slots = take(l, program->plan.slot_count, sizeof(float *));
     for (uint32_t s = 0; s < program->plan.slot_count; s++) {
-        uint64_t floats;
-        if (!tn_mul64(rows, program->plan.slots[s].width, &floats)) l->overflow = true;
+        uint64_t floats, most = program->plan.slots[s].dim == TN_DIM_PICKS ? TN_PICK_ROWS : rows;
+        if (!tn_mul64(most, program->plan.slots[s].width, &floats)) l->overflow = true;
         float *slot = l->overflow ? NULL : take(l, floats, sizeof(float));
         if (slots) slots[s] = slot;
     }
@@ -43,6 +43,9 @@ static void lay_out(struct layout *l, const struct tn_native_program *program, s
     w->offsets = take(l, rows + 1, sizeof(int32_t));
     w->spans = take(l, rows, sizeof(struct tn_span));
     w->sequences = take(l, rows, sizeof(uint32_t));
+    w->picks = take(l, rows, sizeof(int32_t));
+    w->pick_of = take(l, rows, sizeof(uint32_t));
+    w->pick_to = take(l, rows, sizeof(uint32_t));
     w->finite = take(l, rows, sizeof(uint8_t));
 }
 
