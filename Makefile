@@ -137,6 +137,12 @@ $(OUT)/tests/encode: $(OBJ)/tests/cli/encode.o $(OUT)/libtenon.a
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
 
+# Runs the backend cases of the onnx package on our own kernels.
+$(OUT)/tests/onnx-backend: $(OBJ)/tests/onnx/backend.o $(OUT)/libtenon.a
+	@mkdir -p $(@D)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
+
 # Judges documents by our tables, for the parity check against an independent validator.
 $(OUT)/tests/doccheck: $(OBJ)/tests/cli/doccheck.o $(OUT)/libtenon.a
 	@mkdir -p $(@D)

@@ -1,13 +1,16 @@
 /*
- * Embedding throughput and latency through the public interface, under the line protocol of bench/peers/common.py:
+ * Throughput and latency of a task through the public interface, under the line protocol of bench/peers/common.py:
  *
- *     embed --package DIR --corpus FILE [--threads N] [--precision f32|bf16]
+ *     embed --package DIR --corpus FILE [--threads N] [--precision f32|bf16] [--task NAME]
  *
  *     arrival [N]      N texts (0: all) as they come: nothing is sorted, nothing is padded
  *     latency [COUNT]  one text of 8 tokens
  *     peak             GEMM peak of all threads in this minute, from registers
  *     start            load, first embedding, free: the time of a cold session in a warm process
  *     quit
+ *
+ * The task is embedding.dense, tag or rerank; for rerank each GROUP lines of the corpus are a query and its documents, and
+ * each group is a request.
  */
 #include "tenon/tenon.h"
 
@@ -20,10 +23,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { GROUP = 101 };
+
 static const char latency_text[] = "the cat sat on the mat";
 
 struct bench {
-    const char *package, *corpus, *precision;
+    const char *package, *corpus, *precision, *task;
     unsigned threads;
     tn_runtime *runtime;
     tn_package *opened;
@@ -73,29 +78,55 @@ static void read_corpus(struct bench *b)
 static void load(struct bench *b)
 {
     tn_plan_options options = TN_INIT(tn_plan_options);
-    options.task = "embedding.dense";
+    options.task = b->task;
     options.numeric = b->precision;
     options.threads = b->threads;
     if (tn_plan_new(b->opened, &options, &b->plan, b->err)) die(b, "plan");
     if (tn_session_load(b->plan, NULL, &b->session, b->err)) die(b, "load");
 }
 
-/* Tokens used by `count` texts, embedded as one request; the sum of one component keeps the work honest. */
-static size_t embed(struct bench *b, const tn_string *texts, size_t count)
+static tn_status begin(struct bench *b, const tn_string *texts, size_t count, tn_execution **x)
 {
-    tn_embed_request request = TN_INIT(tn_embed_request);
+    tn_embed_request embed = TN_INIT(tn_embed_request);
+    tn_tag_request tag = TN_INIT(tn_tag_request);
+    tn_rerank_request rerank = TN_INIT(tn_rerank_request);
+    if (strcmp(b->task, "rerank") == 0) {
+        rerank.query = texts[0];
+        rerank.documents = texts + 1;
+        rerank.count = count - 1;
+        return tn_rerank_start(b->session, &rerank, x, b->err);
+    }
+    if (strcmp(b->task, "tag") == 0) {
+        tag.texts = texts;
+        tag.count = count;
+        tag.aggregation = TN_AGGREGATE_SIMPLE;
+        return tn_tag_start(b->session, &tag, x, b->err);
+    }
+    embed.texts = texts;
+    embed.count = count;
+    return tn_embed_start(b->session, &embed, x, b->err);
+}
+
+/* Tokens used by one request. */
+static size_t answer(struct bench *b, const tn_string *texts, size_t count)
+{
     tn_execution *x;
     tn_event event;
     size_t tokens = 0;
-    request.texts = texts;
-    request.count = count;
-    if (tn_embed_start(b->session, &request, &x, b->err)) die(b, "start");
+    if (begin(b, texts, count, &x)) die(b, "start");
     do {
         if (tn_execution_next(x, UINT32_MAX, &event, b->err)) die(b, "next");
-        if (event.status) die(b, "embed");
+        if (event.status) die(b, "answer");
         if (event.kind == TN_EVENT_ITEM) tokens += event.tokens;
     } while (event.kind != TN_EVENT_TERMINAL);
     tn_execution_free(x);
+    return tokens;
+}
+
+static size_t answer_groups(struct bench *b, const tn_string *texts, size_t count)
+{
+    size_t tokens = 0;
+    for (size_t at = 0; at + GROUP <= count; at += GROUP) tokens += answer(b, texts + at, GROUP);
     return tokens;
 }
 
@@ -109,13 +140,15 @@ static void say_rate(const struct bench *b, const char *kind, size_t texts, size
 
 static void run_arrival(struct bench *b, size_t count)
 {
-    /* taken evenly over the corpus, as the peers do */
+    bool groups = strcmp(b->task, "rerank") == 0;
     if (count == 0 || count > b->count) count = b->count;
-    tn_string *some = malloc(count * sizeof(*some));
-    for (size_t i = 0; i < count; i++) some[i] = b->texts[i * b->count / count];
+    if (groups) count = count / GROUP * GROUP;
+    tn_string *some = malloc((count + 1) * sizeof(*some));
+    /* taken evenly over the corpus, as the peers do; of groups the first ones */
+    for (size_t i = 0; i < count; i++) some[i] = b->texts[groups ? i : i * b->count / count];
     double start = bench_now();
-    size_t tokens = embed(b, some, count);
-    say_rate(b, "arrival", count, tokens, bench_now() - start);
+    size_t tokens = groups ? answer_groups(b, some, count) : answer(b, some, count);
+    say_rate(b, "arrival", groups ? count - count / GROUP : count, tokens, bench_now() - start);
     free(some);
 }
 
@@ -132,7 +165,7 @@ static void run_latency(struct bench *b, size_t count)
     size_t tokens = 0;
     for (size_t i = 0; i < count + 20; i++) {
         double start = bench_now();
-        tokens = embed(b, &text, 1);
+        tokens = answer(b, &text, 1);
         if (i >= 20) ms[i - 20] = (bench_now() - start) * 1e3;
     }
     qsort(ms, count, sizeof(*ms), by_value);
@@ -179,7 +212,7 @@ static void run_start(struct bench *b)
     double start = bench_now();
     load(b);
     double loaded = bench_now();
-    embed(b, &text, 1);
+    answer(b, &text, 1);
     double end = bench_now();
     tn_memory_info memory = TN_INIT(tn_memory_info);
     tn_runtime_memory(b->runtime, false, &memory);
@@ -209,15 +242,16 @@ static bool command(struct bench *b, const char *line)
 
 static void parse_arguments(struct bench *b, int argc, char **argv)
 {
-    *b = (struct bench){.precision = "f32", .threads = 2};
+    *b = (struct bench){.precision = "f32", .task = "embedding.dense", .threads = 2};
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--package") == 0) b->package = argv[i + 1];
         if (strcmp(argv[i], "--corpus") == 0) b->corpus = argv[i + 1];
         if (strcmp(argv[i], "--precision") == 0) b->precision = argv[i + 1];
+        if (strcmp(argv[i], "--task") == 0) b->task = argv[i + 1];
         if (strcmp(argv[i], "--threads") == 0) b->threads = (unsigned)atoi(argv[i + 1]);
     }
     if (b->package && b->corpus && b->threads) return;
-    fprintf(stderr, "usage: embed --package DIR --corpus FILE [--threads N] [--precision f32|bf16]\n");
+    fprintf(stderr, "usage: embed --package DIR --corpus FILE [--threads N] [--precision f32|bf16] [--task NAME]\n");
     exit(2);
 }
 
@@ -235,7 +269,7 @@ int main(int argc, char **argv)
     if (tn_package_open(b.runtime, b.package, NULL, &b.opened, b.err)) die(&b, "open");
     if (tn_pool_new(&b.alloc, b.threads, &b.pool)) return 1;
     load(&b);
-    embed(&b, b.texts, b.count < 64 ? b.count : 64);
+    answer(&b, b.texts, b.count < GROUP ? b.count : GROUP);
     printf("{\"peer\": \"tenon\", \"event\": \"ready\", \"precision\": \"%s\", \"threads\": %u, \"versions\": {\"tenon\": \"%s\"}}\n",
            b.precision, b.threads, tn_version());
     fflush(stdout);

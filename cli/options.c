@@ -79,6 +79,11 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
         "bytes and tokens too. With --aggregate none every token stands by itself; simple joins neighbours of one entity; "
         "first, average and max decide by word before they join. Spans of the label O are left out.",
         "tenon tag ./model --aggregate simple \"Ada Lovelace lived in London.\""},
+    [CLI_FILL] = {"fill", "PKG [TEXT...]", 1, SEVERAL, "predict the tokens that masks stand for",
+        "Texts come as for embed, each with one mask token or more, written as the package has it ([MASK], <mask>). For each "
+        "mask the likeliest tokens stand best first, five unless --top-k asks for another number, with their probabilities and "
+        "the text that they make. A text without a mask fails.",
+        "tenon fill ./model \"Paris is the [MASK] of France.\"\ntenon fill ./model --file cloze.jsonl --jsonl --top-k 1 --json"},
     [CLI_RUN] = {"run", "PKG --task TASK --input FILE", 1, 1, "run any task with a request in JSON",
         "The request is what `tenon tasks` describes for the task, as one JSON object; a member that the task does not have "
         "is refused. With --json the result is one document: what the task says as a whole, an object for each item with "
@@ -119,7 +124,7 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
 #define V(name) (1u << CLI_##name)
 #define EVERY ((1u << CLI_VERB_COUNT) - 1)
 #define PLANNED (V(CHECK) | V(PLAN) | V(QUALIFY) | V(RUN))
-#define TEXTS (V(EMBED) | V(TOKENIZE) | V(RERANK) | V(CLASSIFY) | V(TAG))
+#define TEXTS (V(EMBED) | V(TOKENIZE) | V(RERANK) | V(CLASSIFY) | V(TAG) | V(FILL))
 #define AT(member) offsetof(struct cli_values, member)
 #define FLAG(name, member, verbs, help) {name, CLI_FLAG, NULL, NULL, 0, 0, verbs, AT(member), help}
 #define STRING(name, member, value, verbs, help) {name, CLI_STRING, value, NULL, 0, 0, verbs, AT(member), help}
@@ -175,7 +180,7 @@ const struct cli_option cli_options[] = {
            "write float32 [texts, dimensions] for NumPy; a text that failed is a row of NaN; - is standard output"),
     STRING("query", query, "TEXT", V(RERANK), "what the documents are ranked by"),
     CHOICE("scores", scores, "auto|logit|probability", V(RERANK), "kind of score: as the package says unless asked"),
-    COUNT("top-k", top_k, "N", 1, UINT32_MAX, V(RERANK) | V(CLASSIFY), "only the best N"),
+    COUNT("top-k", top_k, "N", 1, UINT32_MAX, V(RERANK) | V(CLASSIFY) | V(FILL), "only the best N"),
     {"threshold", CLI_NUMBER, "X", NULL, 0, 0, V(CLASSIFY), AT(threshold), "leave out labels whose score is below X"},
     FLAG("text", text, V(EMBED) | V(CLASSIFY), "the input is text, as the plan's task says anyway"),
     FLAG("image", image, V(EMBED) | V(CLASSIFY), "the input is pictures; refused unless the plan's task takes them"),

@@ -23,6 +23,7 @@ enum cli_verb_id {
     CLI_RERANK,
     CLI_CLASSIFY,
     CLI_TAG,
+    CLI_FILL,
     CLI_RUN,
     CLI_TOKENIZE,
     CLI_QUALIFY,

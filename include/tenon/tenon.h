@@ -425,6 +425,38 @@ typedef struct tn_tag {
     size_t token, token_count;    /* place of its first token in the sequence, and how many it has */
 } tn_tag;
 
+/* Filling masks: for each mask token of a text the likeliest tokens. */
+typedef struct tn_fill_request {
+    size_t struct_size;
+    const tn_string *texts;   /* read during the call only; one without a mask fails */
+    size_t count;
+    unsigned top_k;           /* most predictions per mask; 0: 5 */
+    const tn_string *targets; /* [target_count] tokens of the vocabulary: only these are predicted; NULL: all */
+    size_t target_count;
+    tn_score_choice scores;   /* auto: a probability */
+    bool want_logits;         /* the vocabulary's logits of each mask in the event */
+    tn_truncation truncation; /* of a single text: TN_TRUNCATE_AUTO or TN_TRUNCATE_NO */
+    tn_side side;
+    bool atomic;
+    unsigned batch;
+    uint32_t timeout_ms;
+} tn_fill_request;
+
+/* A token in the place of a mask. Texts are decoded, and valid until the execution is freed. */
+typedef struct tn_fill {
+    size_t id;
+    tn_string token, sequence; /* the token alone, and the whole text with it; not NUL-terminated */
+    float score;
+} tn_fill;
+
+typedef struct tn_mask {
+    size_t position;             /* in the sequence, special tokens included */
+    size_t begin, end;           /* bytes of the text, half-open */
+    size_t begin_char, end_char; /* the same in code points */
+    const tn_fill *fills;        /* [fill_count] best first, equal scores by id */
+    size_t fill_count;
+} tn_mask;
+
 /* One label of a classifier with its score. `name` is valid until the execution is freed. */
 typedef struct tn_label {
     size_t id;
@@ -450,13 +482,18 @@ typedef struct tn_event {
     size_t failed_items;    /* terminal: how many items have failed */
     tn_score_kind score_kind; /* of `score` and of the labels' */
     float score;              /* rerank */
-    /* [logit_count] classify, rerank, tag (tokens times labels): what the head gave; valid until the execution is freed */
+    /*
+     * [logit_count] classify, rerank, tag (tokens times labels), fill (masks times vocabulary): what the head gave; valid
+     * until the execution is freed
+     */
     const float *logits;
     size_t logit_count;
     const tn_label *labels;   /* [label_count] classify: best first, equal scores by id */
     size_t label_count;
     const tn_tag *tags;       /* [tag_count] tag: in the order of the text; valid until the execution is freed */
     size_t tag_count;
+    const tn_mask *masks;     /* [mask_count] fill: in the order of the text; valid until the execution is freed */
+    size_t mask_count;
 } tn_event;
 
 /* Checks and queues the request; TN_BUSY with figures when it is not admitted. */
@@ -467,6 +504,7 @@ TN_API tn_status tn_classify_start(tn_session *session, const tn_classify_reques
 /* Documents come best first, equal scores by index, then those that failed by index; nothing before all are scored. */
 TN_API tn_status tn_rerank_start(tn_session *session, const tn_rerank_request *request, tn_execution **out,
                                  tn_error *err);
+TN_API tn_status tn_fill_start(tn_session *session, const tn_fill_request *request, tn_execution **out, tn_error *err);
 TN_API tn_status tn_tag_start(tn_session *session, const tn_tag_request *request, tn_execution **out, tn_error *err);
 /* The request of whatever task the session serves, in its JSON form (tn_tasks, `tenon tasks`). */
 TN_API tn_status tn_request_start(tn_session *session, const char *json, size_t length, tn_execution **out, tn_error *err);

@@ -313,10 +313,11 @@ static void finish(struct tn_recipe_run *run)
  * The rows that are pooled. A prompt that the package leaves out can leave nothing: sentence-transformers then answers
  * zeros for sums, the first row for cls and minus infinity for max; what we cannot answer alike fails the item.
  */
-static enum tn_status span_of(const struct tn_recipe_run *run, uint32_t count, struct tn_span *span)
+static enum tn_status span_of(const struct tn_recipe_run *run, size_t item, const struct tn_text_encoding *e, struct tn_span *span)
 {
+    uint32_t count = (uint32_t)e->count, skip = run->prompt ? run->prompt->tokens : 0;
     const struct tn_recipe_model *m = run->model;
-    uint32_t skip = run->prompt ? run->prompt->tokens : 0;
+    (void)item;
     if (skip >= count) {
         if (m->pools_max) return TN_NUMERICAL_FAILURE;
         if (m->pools_only_first) {

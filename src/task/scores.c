@@ -79,8 +79,30 @@ static int by_score(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y;
 }
 
+/* A vocabulary has a hundred thousand scores, of which five are wanted: those are kept in order while going by. */
+enum { FEW = 64 };
+
+static size_t few_best(const float *scores, size_t n, size_t most, uint32_t *order)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (count == most && !(scores[i] > scores[order[count - 1]])) continue;
+        size_t at = count < most ? count++ : count - 1;
+        for (; at > 0 && scores[i] > scores[order[at - 1]]; at--) order[at] = order[at - 1];
+        order[at] = (uint32_t)i;
+    }
+    return count;
+}
+
+void tn_scores_best_of(const float *scores, const uint32_t *indices, size_t n, uint32_t *order)
+{
+    memcpy(order, indices, n * sizeof(*order));
+    tn_sort(order, n, sizeof(*order), by_score, (void *)(uintptr_t)scores);
+}
+
 size_t tn_scores_best(const float *scores, size_t n, size_t most, uint32_t *order)
 {
+    if (most && most < n / FEW) return few_best(scores, n, most, order);
     for (size_t i = 0; i < n; i++) order[i] = (uint32_t)i;
     tn_sort(order, n, sizeof(*order), by_score, (void *)(uintptr_t)scores);
     return most && most < n ? most : n;

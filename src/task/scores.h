@@ -23,7 +23,9 @@ const char *tn_score_function_name(enum tn_score_function function);
 float tn_score_sigmoid(float x);
 void tn_score_apply(const struct tn_scoring *s, const float *logits, float *scores, size_t n);
 
-/* Indices of the best `most` of n scores, best first, equal scores by index; NaN does not occur. Returns how many. */
+/* Indices of the best `most` (0: all) of n scores, best first, equal scores by index; NaN does not occur. Returns how many. */
 size_t tn_scores_best(const float *scores, size_t n, size_t most, uint32_t *order);
+/* The same for n given indices, rising: all of them. */
+void tn_scores_best_of(const float *scores, const uint32_t *indices, size_t n, uint32_t *order);
 
 #endif

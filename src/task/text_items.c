@@ -331,11 +331,12 @@ static enum tn_status encode_item(struct tn_text_items *t, size_t i, struct tn_s
     return TN_OK;
 }
 
-static enum tn_status span_of(const struct tn_recipe_run *run, const struct tn_text_hooks *hooks, uint32_t count, struct tn_span *span)
+static enum tn_status span_of(const struct tn_recipe_run *run, const struct tn_text_hooks *hooks, size_t i,
+                              const struct tn_text_encoding *e, struct tn_span *span)
 {
-    *span = (struct tn_span){.count = (int32_t)count};
-    if (count == 0) return TN_SHAPE_OUTSIDE_ENVELOPE;
-    return hooks->span ? hooks->span(run, count, span) : TN_OK;
+    *span = (struct tn_span){.count = (int32_t)e->count};
+    if (e->count == 0) return TN_SHAPE_OUTSIDE_ENVELOPE;
+    return hooks->span ? hooks->span(run, i, e, span) : TN_OK;
 }
 
 /* Puts item i into the batch; false when there is no room. */
@@ -345,12 +346,16 @@ static bool ask(struct tn_text_items *t, const struct tn_recipe_run *run, const 
     const struct tn_text_encoding *e = &step->scratch->encoding;
     struct tn_text_item *item = &t->items[i];
     struct tn_span span;
-    enum tn_status st = span_of(run, hooks, (uint32_t)e->count, &span);
+    enum tn_status st = span_of(run, hooks, i, e, &span);
     if (st) {
         settle(t, i, st, e->total);
         return true;
     }
     if (!tn_batch_add(step->wanted, i, e->ids, t->model->type_ids ? e->type_ids : NULL, (uint32_t)e->count, span)) {
+        return false;
+    }
+    if (hooks->pick && !hooks->pick(run, e, step->wanted)) {
+        tn_batch_cut(step->wanted, step->wanted->sequences - 1);
         return false;
     }
     item->state = TN_TEXT_ASKED;
@@ -440,7 +445,7 @@ static enum tn_status check_ahead(struct tn_text_items *t, const struct tn_recip
         enum tn_status st = t->items[i].state == TN_TEXT_FINAL ? TN_OK : encode_item(t, i, step, err);
         if (st) return st;
         if (t->items[i].state != TN_TEXT_FINAL) {
-            st = span_of(run, hooks, (uint32_t)step->scratch->encoding.count, &span);
+            st = span_of(run, hooks, i, &step->scratch->encoding, &span);
             if (st) settle(t, i, st, 0);
         }
         st = atomic_verdict(t, run, hooks, i, err);

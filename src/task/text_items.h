@@ -74,7 +74,9 @@ struct tn_text_items {
 /* What a task makes of its sequences. */
 struct tn_text_hooks {
     /* The rows of a sequence that its graph pools, or the code with which the item fails. NULL: all of them. */
-    enum tn_status (*span)(const struct tn_recipe_run *run, uint32_t tokens, struct tn_span *span);
+    enum tn_status (*span)(const struct tn_recipe_run *run, size_t item, const struct tn_text_encoding *e, struct tn_span *span);
+    /* Asks about tokens of the sequence that was just added (tn_batch_pick); false: no room. NULL: about the whole. */
+    bool (*pick)(const struct tn_recipe_run *run, const struct tn_text_encoding *e, struct tn_batch *batch);
     /* Takes a finished sequence's result: [rows, width]. Returns the item's code; the batch's status was looked at. */
     enum tn_status (*take)(struct tn_recipe_run *run, size_t item, float *result, uint32_t rows, size_t width,
                            struct tn_step *step);

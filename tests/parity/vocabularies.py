@@ -95,7 +95,8 @@ def xlm_roberta(bundle):
     t.normalizer = normalizers.Sequence([normalizers.Precompiled(charsmap), normalizers.Replace(Regex(" {2,}"), " ")])
     t.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
     t.decoder = decoders.Metaspace()
-    t.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
+    t.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>",
+                                                     special_tokens=[("<s>", 0), ("</s>", 2)])
     t.add_special_tokens(["<s>", "<pad>", "</s>", "<unk>", AddedToken("<mask>", lstrip=True, normalized=False)])
     file = json.loads(t.to_str())
     assert base64.b64decode(file["normalizer"]["normalizers"][0]["precompiled_charsmap"]) == charsmap

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/os_thread.h"
 
-enum { THREADS = 16, TEXTS = 60 };
+enum { THREADS = 16, TEXTS = 40 };
 
 struct worker {
     const struct tn_text_tokenizer *t;
@@ -60,33 +60,60 @@ static struct worker worker(const struct text_fixture *x, int i)
                                        .truncate_right_set = i & 8, .truncate_left = i % 3 == 0}};
 }
 
-static void share(const char *family)
+/* The tokenizer of `x` under all threads, then each thread's work once more alone. */
+static void share(struct text_fixture *x, struct tn_str name)
 {
-    struct text_fixture x;
     struct worker workers[THREADS];
-    text_init(&x);
-    if (text_open_family(&x, family)) {
-        test_fail(__FILE__, __LINE__, "%s: %s", family, x.err->primary.message);
-        text_close(&x);
-        return;
-    }
     for (int i = 0; i < THREADS; i++) {
-        workers[i] = worker(&x, i);
+        workers[i] = worker(x, i);
         REQUIRE(tn_thread_start(&workers[i].thread, work, &workers[i]));
     }
     for (int i = 0; i < THREADS; i++) tn_thread_join(&workers[i].thread);
     for (int i = 0; i < THREADS; i++) {
-        struct worker alone = worker(&x, i);
+        struct worker alone = worker(x, i);
         work(&alone);
         if (workers[i].failed || alone.failed || !tn_digest_eq(&alone.digest, &workers[i].digest)) {
-            test_fail(__FILE__, __LINE__, "%s: thread %d differs", family, i);
+            test_fail(__FILE__, __LINE__, "%.*s: thread %d differs", (int)name.n, name.s, i);
         }
+    }
+}
+
+static void share_row(struct tn_json row)
+{
+    struct text_fixture x;
+    struct tn_str name = TN_STR("a row without a name");
+    tn_json_str(tn_json_get(row, "what"), &name);
+    text_init(&x);
+    if (tn_text_tokenizer_from_json(&x.ctx, tn_json_get(row, "file"), &x.t, x.err)) {
+        test_fail(__FILE__, __LINE__, "%.*s: %s", (int)name.n, name.s, x.err->primary.message);
+    } else {
+        share(&x, name);
     }
     text_close(&x);
 }
 
-TEST(sixteen_threads_share_a_tokenizer)
+/* BPE with and without its fast path, Unigram, WordLevel: every family that has a golden. */
+TEST(sixteen_threads_share_the_tokenizer_of_every_family)
 {
-    static const char *const families[] = {"Qwen", "RoBERTa", "XLM-RoBERTa", "Llama 2", "CLIP", "DeepSeek", "WordLevel"};
-    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) share(families[i]);
+    struct text_fixture x;
+    struct tn_json_doc doc;
+    size_t n = 0, rows = 0;
+    text_init(&x);
+    char *json = test_read_file(test_path("golden/tokenizer_extra/families.json"), &n);
+    REQUIRE(json != NULL);
+    REQUIRE(!tn_json_parse(&doc, &x.alloc, &x.ctx.limits, TN_STR("families"), (struct tn_str){json, n}, x.err));
+    for (struct tn_json row = tn_json_first(tn_json_get(tn_json_root(&doc), "rows")); row.doc; row = tn_json_next(row), rows++) share_row(row);
+    CHECK(rows > 20);
+    tn_json_release(&doc);
+    free(json);
+    text_close(&x);
+}
+
+TEST(sixteen_threads_share_a_wordpiece_tokenizer)
+{
+    struct text_fixture x;
+    text_init(&x);
+    REQUIRE(!text_open(&x, "golden/packages/bert_mean_normalize/tokenizer.json"));
+    share(&x, TN_STR("WordPiece"));
+    text_close(&x);
 }

@@ -1,0 +1,412 @@
+/*
+ * A call: nodes in order, each with its operands' types looked at anew. Values die after their last reader, and their
+ * memory serves the next ones. A graph inside a node runs in a frame of its own that sees the frames around it.
+ */
+#include "exec/program.h"
+
+#include <string.h>
+
+struct frame {
+    struct tn_net_program *np;
+    struct frame *around;
+    struct tn_tensor **values; /* by value; constants included */
+};
+
+struct tn_exec_context {
+    struct tn_program *program;
+    struct tn_heap heap;
+    struct tn_tensor ***constants; /* by graph, then value: NULL where there is none */
+    const struct tn_cancel *cancel;
+    struct tn_error *err;
+    enum tn_status failed;
+    tn_dim_t scratch[TN_INFER_SCRATCH][TN_CONTENT];
+    struct tn_symbols symbols; /* without a table */
+};
+
+/* What one node needs; of graphs inside nodes there are several at once. */
+struct step_room {
+    struct tn_type *in_types;
+    const struct tn_type **types;
+    const struct tn_tensor **data;
+    struct tn_tensor **in;
+    struct tn_tensor **out;
+    struct tn_type *out_types;
+    const tn_dim_t **content;
+    uint32_t *content_count;
+    bool *wanted;
+};
+
+/* ---- contexts ----------------------------------------------------------------------------------------------------- */
+
+static bool wrap_constants(struct tn_exec_context *c)
+{
+    struct tn_program *p = c->program;
+    c->constants = tn_calloc(p->alloc, p->net_count, sizeof(*c->constants));
+    for (size_t i = 0; c->constants && i < p->net_count; i++) {
+        const struct tn_net *net = p->nets[i].net;
+        c->constants[i] = tn_calloc(p->alloc, (size_t)net->value_count + 1, sizeof(**c->constants));
+        if (!c->constants[i]) return false;
+        for (uint32_t v = 0; v < net->value_count; v++) {
+            const struct tn_constant *k = net->values[v].constant;
+            if (!k) continue;
+            c->constants[i][v] = tn_tensor_foreign(&c->heap, k->element, k->rank, k->dims, p->nets[i].held[v].data);
+            if (!c->constants[i][v]) return false;
+        }
+    }
+    return c->constants != NULL;
+}
+
+enum tn_status tn_exec_context_new(struct tn_program *program, struct tn_exec_context **out, struct tn_error *err)
+{
+    struct tn_exec_context *c = tn_calloc(program->alloc, 1, sizeof(*c));
+    *out = NULL;
+    if (!c) return tn_error_memory(err, TN_PHASE_LOAD, "making a context");
+    c->program = program;
+    tn_heap_init(&c->heap, program->alloc);
+    if (!wrap_constants(c)) {
+        tn_exec_context_free(c);
+        return tn_error_memory(err, TN_PHASE_LOAD, "making a context");
+    }
+    *out = c;
+    return TN_OK;
+}
+
+void tn_exec_context_free(struct tn_exec_context *c)
+{
+    if (!c) return;
+    struct tn_program *p = c->program;
+    for (size_t i = 0; c->constants && i < p->net_count; i++) {
+        for (uint32_t v = 0; c->constants[i] && v < p->nets[i].net->value_count; v++) tn_tensor_drop(c->constants[i][v]);
+        tn_free(p->alloc, c->constants[i]);
+    }
+    tn_free(p->alloc, c->constants);
+    tn_heap_release(&c->heap);
+    tn_free(p->alloc, c);
+}
+
+struct tn_heap *tn_exec_heap(struct tn_exec_context *context)
+{
+    return &context->heap;
+}
+
+/* ---- one node ----------------------------------------------------------------------------------------------------- */
+
+static void *carve(char **at, size_t count, size_t each)
+{
+    void *p = *at;
+    *at += (count * each + 15) & ~(size_t)15;
+    return p;
+}
+
+/* Room for any node of the program. */
+static bool make_room(struct tn_exec_context *c, struct step_room *r, void **block)
+{
+    size_t n = c->program->most_operands + 1;
+    char *at = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        r->in_types = carve(&at, n, sizeof(*r->in_types));
+        r->types = carve(&at, n, sizeof(*r->types));
+        r->data = carve(&at, n, sizeof(*r->data));
+        r->in = carve(&at, n, sizeof(*r->in));
+        r->out = carve(&at, n, sizeof(*r->out));
+        r->out_types = carve(&at, n, sizeof(*r->out_types));
+        r->content = carve(&at, n, sizeof(*r->content));
+        r->content_count = carve(&at, n, sizeof(*r->content_count));
+        r->wanted = carve(&at, n, sizeof(*r->wanted));
+        if (pass) break;
+        *block = tn_heap_take(&c->heap, (size_t)at);
+        if (!*block) return false;
+        at = *block;
+    }
+    return true;
+}
+
+static struct tn_tensor **slot_of(struct frame *f, struct tn_ref_value ref)
+{
+    for (uint32_t i = 0; i < ref.level; i++) f = f->around;
+    return &f->values[ref.value];
+}
+
+static void type_of(const struct tn_tensor *t, struct tn_type *out)
+{
+    out->kind = t->kind;
+    out->element = t->element;
+    out->of = NULL;
+    out->shape.known = t->kind == TN_KIND_TENSOR;
+    out->shape.rank = t->rank;
+    for (uint32_t i = 0; i < t->rank; i++) out->shape.dims[i] = t->dims[i];
+}
+
+static void fail_step(struct tn_exec_context *c, const struct tn_node *n, enum tn_status status, const struct tn_finding *why)
+{
+    if (c->failed) return;
+    c->failed = status;
+    if (status == TN_INSUFFICIENT_MEMORY) {
+        tn_error_memory(c->err, TN_PHASE_EXECUTE, "running a graph");
+        return;
+    }
+    struct tn_finding *f = tn_error_set(c->err, status, TN_PHASE_EXECUTE, "an operator refuses its operands: %.*s", TN_FMT_ARG(n->type));
+    tn_at_element(f, TN_ELEMENT_OPERATOR, n->name);
+    tn_found(f, "%s", why->found);
+    tn_expected(f, "%s", why->expected);
+    tn_remedy(f, "give inputs that the graph was made for");
+}
+
+static bool gather(struct tn_exec_context *c, struct frame *f, const struct tn_node *n, struct step_room *r)
+{
+    for (uint32_t i = 0; i < n->in_count; i++) {
+        struct tn_tensor *t = n->in[i].value == TN_NET_NONE ? NULL : *slot_of(f, n->in[i]);
+        r->in[i] = t;
+        r->types[i] = NULL;
+        r->data[i] = t && t->data ? t : NULL;
+        if (n->in[i].value == TN_NET_NONE) continue;
+        if (!t) {
+            struct tn_finding why = {0};
+            tn_found(&why, "operand %u has no value", i);
+            fail_step(c, n, TN_RUNTIME_FAILURE, &why);
+            return false;
+        }
+        type_of(t, &r->in_types[i]);
+        r->types[i] = &r->in_types[i];
+    }
+    return true;
+}
+
+/* Whether the node may write its result over operand 0. */
+static bool may_reuse(const struct tn_step *s, const struct tn_node *n, const struct tn_tensor *t, const struct tn_type *out)
+{
+    if (!n->op->in_place || !t || t->refs != 1 || t->base || t->kind != TN_KIND_TENSOR || n->in[0].level) return false;
+    if ((char *)t->data != (char *)t + ((sizeof(*t) + 63) & ~(size_t)63)) return false; /* somebody else's memory */
+    if (t->element != out->element || t->rank != out->shape.rank) return false;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (t->dims[i] != out->shape.dims[i]) return false;
+    }
+    for (uint32_t k = 1; k < n->in_count; k++) {
+        if (n->in[k].value == n->in[0].value && n->in[k].level == 0) return false;
+    }
+    for (uint32_t k = 0; k < s->die_count; k++) {
+        if (s->dies[k] == n->in[0].value) return true;
+    }
+    return false;
+}
+
+static bool make_outputs(struct tn_exec_context *c, const struct tn_step *s, struct step_room *r)
+{
+    const struct tn_node *n = s->node;
+    for (uint32_t k = 0; k < n->out_count; k++) {
+        const struct tn_type *t = &r->out_types[k];
+        bool whole = t->kind == TN_KIND_TENSOR && t->shape.known && t->element != TN_EL_NONE;
+        r->wanted[k] = n->out[k] != TN_NET_NONE;
+        for (uint32_t i = 0; whole && i < t->shape.rank; i++) whole = tn_dim_known(t->shape.dims[i]);
+        if (!whole) continue;
+        if (k == 0 && may_reuse(s, n, r->in[0], t)) {
+            r->out[0] = tn_tensor_keep(r->in[0]);
+            continue;
+        }
+        r->out[k] = tn_tensor_new(&c->heap, t->element, t->shape.rank, t->shape.dims);
+        if (!r->out[k]) {
+            fail_step(c, n, TN_INSUFFICIENT_MEMORY, NULL);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_net(struct tn_exec_context *c, struct frame *f);
+
+struct running {
+    struct tn_run r; /* first: what the operator sees */
+    struct tn_exec_context *c;
+    struct frame *f;
+};
+
+static bool run_inner(struct tn_run *r, const struct tn_net *inner, struct tn_tensor *const *in, uint32_t in_count,
+                      struct tn_tensor **out, uint32_t out_count)
+{
+    struct running *w = (struct running *)r;
+    struct tn_exec_context *c = w->c;
+    struct frame f = {.np = tn_program_net(c->program, inner), .around = w->f};
+    size_t index = (size_t)(f.np - c->program->nets), count = inner->value_count + 1;
+    bool good = in_count == inner->input_count && out_count == inner->output_count;
+    memset(out, 0, out_count * sizeof(*out));
+    if (!good) return tn_run_refuse(r, "as many values as the graph has ports", "%u inputs and %u outputs", in_count, out_count);
+    f.values = tn_heap_take(&c->heap, count * sizeof(*f.values));
+    if (!f.values) return tn_run_no_memory(r);
+    for (uint32_t v = 0; v < inner->value_count; v++) f.values[v] = tn_tensor_keep(c->constants[index][v]);
+    for (uint32_t i = 0; i < in_count; i++) {
+        struct tn_tensor **slot = &f.values[inner->inputs[i]];
+        if (!in[i]) continue;
+        tn_tensor_drop(*slot);
+        *slot = tn_tensor_keep(in[i]);
+    }
+    good = run_net(c, &f);
+    for (uint32_t k = 0; good && k < out_count; k++) {
+        if (inner->results[k].value != TN_NET_NONE) out[k] = tn_tensor_keep(*slot_of(&f, inner->results[k]));
+    }
+    for (uint32_t v = 0; v < inner->value_count; v++) tn_tensor_drop(f.values[v]);
+    tn_heap_give(&c->heap, f.values);
+    if (!good && !r->failed) r->failed = c->failed;
+    return good;
+}
+
+static bool run_step(struct tn_exec_context *c, struct frame *f, const struct tn_step *s, struct step_room *room)
+{
+    const struct tn_node *n = s->node;
+    struct tn_finding why;
+    why.found[0] = why.expected[0] = 0;
+    if (!gather(c, f, n, room)) return false;
+    memset(room->out, 0, n->out_count * sizeof(*room->out));
+    for (uint32_t k = 0; k < n->out_count; k++) room->out_types[k].kind = TN_KIND_NONE;
+    struct tn_infer x = {.net = f->np->net, .node = n, .symbols = &c->symbols, .scratch = c->scratch, .types = room->types,
+                         .data = room->data, .in_count = n->in_count, .out_count = n->out_count, .out = room->out_types,
+                         .content = room->content, .content_count = room->content_count, .running = true, .why = &why};
+    if (!n->op->infer(&x)) {
+        fail_step(c, n, TN_INVALID_REQUEST, &why);
+        return false;
+    }
+    struct running w = {.r = {.node = n, .state = s->state, .in = room->in, .in_count = n->in_count, .out_count = n->out_count,
+                              .out = room->out, .wanted = room->wanted, .heap = &c->heap, .pool = c->program->pool,
+                              .threads = c->program->threads, .kernels = c->program->kernels, .cancel = c->cancel, .graph = run_inner, .why = &why},
+                        .c = c,
+                        .f = f};
+    bool good = make_outputs(c, s, room);
+    if (good && !n->op->run(&w.r)) {
+        fail_step(c, n, w.r.failed ? w.r.failed : TN_RUNTIME_FAILURE, &why);
+        good = false;
+    }
+    for (uint32_t k = 0; k < n->out_count; k++) {
+        if (good && n->out[k] != TN_NET_NONE) f->values[n->out[k]] = room->out[k];
+        else tn_tensor_drop(room->out[k]);
+    }
+    return good;
+}
+
+static bool run_net(struct tn_exec_context *c, struct frame *f)
+{
+    struct step_room room;
+    void *block;
+    const struct tn_net *net = f->np->net;
+    if (!make_room(c, &room, &block)) {
+        fail_step(c, net->nodes, TN_INSUFFICIENT_MEMORY, NULL);
+        return false;
+    }
+    bool good = true;
+    for (uint32_t i = 0; good && i < net->node_count; i++) {
+        const struct tn_step *s = &f->np->steps[i];
+        enum tn_status st = tn_cancel_fail(c->cancel, TN_PHASE_EXECUTE, c->err);
+        if (st) {
+            c->failed = st;
+            good = false;
+            break;
+        }
+        good = run_step(c, f, s, &room);
+        for (uint32_t k = 0; good && k < s->die_count; k++) {
+            tn_tensor_drop(f->values[s->dies[k]]);
+            f->values[s->dies[k]] = NULL;
+        }
+    }
+    tn_heap_give(&c->heap, block);
+    return good;
+}
+
+/* ---- operands of a call ------------------------------------------------------------------------------------------- */
+
+/* Symbols that inputs share must be given the same number. */
+struct bindings {
+    tn_dim_t symbol[64];
+    int64_t value[64];
+    size_t count;
+};
+
+static bool bind(struct bindings *b, tn_dim_t symbol, int64_t value, int64_t *bound)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        if (b->symbol[i] != symbol) continue;
+        *bound = b->value[i];
+        return *bound == value;
+    }
+    if (b->count < sizeof(b->value) / sizeof(b->value[0])) {
+        b->symbol[b->count] = symbol;
+        b->value[b->count++] = value;
+    }
+    return true;
+}
+
+static void check_operand(const struct tn_exec_context *c, const struct tn_net_value *v, const struct tn_tensor *t, struct bindings *b,
+                          struct tn_findings *findings)
+{
+    const struct tn_model *model = c->program->model;
+    char text[160], dim[128];
+    struct tn_type is = {.kind = TN_KIND_NONE};
+    int64_t bound = 0;
+    type_of(t, &is);
+    bool good = v->type.kind == TN_KIND_NONE || v->type.kind == t->kind;
+    if (good && t->kind == TN_KIND_TENSOR) good = v->type.element == t->element && (!v->type.shape.known || v->type.shape.rank == t->rank);
+    for (uint32_t i = 0; good && t->kind == TN_KIND_TENSOR && v->type.shape.known && i < t->rank; i++) {
+        tn_dim_t d = v->type.shape.dims[i];
+        if (tn_dim_known(d) ? d == t->dims[i] : bind(b, d, t->dims[i], &bound)) continue;
+        struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST,
+                                               "input %.*s has another dimension %u", TN_FMT_ARG(v->name), i);
+        tn_at_tensor(f, model->view->file, v->name);
+        tn_found(f, "%lld", (long long)t->dims[i]);
+        if (tn_dim_known(d)) tn_expected(f, "%lld", (long long)d);
+        else tn_expected(f, "%lld: %s has been given already", (long long)bound, tn_dim_text(&model->symbols, d, dim, sizeof(dim)));
+    }
+    if (good) return;
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "input %.*s is of another type",
+                                           TN_FMT_ARG(v->name));
+    tn_at_tensor(f, model->view->file, v->name);
+    tn_found(f, "%s", tn_type_text(model, &is, text, sizeof(text)));
+    tn_expected(f, "%s", tn_type_text(model, &v->type, dim, sizeof(dim)));
+}
+
+static enum tn_status check_operands(struct tn_exec_context *c, struct tn_tensor *const *in, struct tn_error *err)
+{
+    const struct tn_net *net = c->program->nets[0].net;
+    struct tn_findings findings;
+    struct bindings b = {.count = 0};
+    tn_findings_init(&findings, c->program->alloc, 256);
+    for (uint32_t i = 0; i < net->input_count; i++) {
+        const struct tn_net_value *v = &net->values[net->inputs[i]];
+        if (in[i]) {
+            check_operand(c, v, in[i], &b, &findings);
+        } else if (!v->constant && !(v->type.kind == TN_KIND_OPTIONAL)) {
+            char text[160];
+            struct tn_finding *f = tn_findings_add(&findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "input %.*s is missing", TN_FMT_ARG(v->name));
+            tn_at_tensor(f, c->program->model->view->file, v->name);
+            tn_expected(f, "%s", tn_type_text(c->program->model, &v->type, text, sizeof(text)));
+        }
+    }
+    enum tn_status st = tn_error_from_findings(err, &findings);
+    tn_findings_release(&findings);
+    return st;
+}
+
+enum tn_status tn_exec_run(struct tn_exec_context *c, struct tn_tensor *const *in, struct tn_tensor **out, const bool *wanted,
+                           const struct tn_cancel *cancel, struct tn_error *err)
+{
+    struct tn_net_program *np = &c->program->nets[0];
+    const struct tn_net *net = np->net;
+    struct frame f = {.np = np};
+    enum tn_status st = check_operands(c, in, err);
+    memset(out, 0, net->output_count * sizeof(*out));
+    if (st) return st;
+    c->cancel = cancel;
+    c->err = err;
+    c->failed = TN_OK;
+    f.values = tn_heap_take(&c->heap, ((size_t)net->value_count + 1) * sizeof(*f.values));
+    if (!f.values) return tn_error_memory(err, TN_PHASE_EXECUTE, "running a graph");
+    for (uint32_t v = 0; v < net->value_count; v++) f.values[v] = tn_tensor_keep(c->constants[0][v]);
+    for (uint32_t i = 0; i < net->input_count; i++) {
+        if (!in[i]) continue;
+        tn_tensor_drop(f.values[net->inputs[i]]);
+        f.values[net->inputs[i]] = tn_tensor_keep(in[i]);
+    }
+    bool good = run_net(c, &f);
+    for (uint32_t k = 0; good && k < net->output_count; k++) {
+        if ((!wanted || wanted[k]) && net->results[k].value != TN_NET_NONE) out[k] = tn_tensor_keep(f.values[net->results[k].value]);
+    }
+    for (uint32_t v = 0; v < net->value_count; v++) tn_tensor_drop(f.values[v]);
+    tn_heap_give(&c->heap, f.values);
+    return c->failed;
+}

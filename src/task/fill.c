@@ -1,0 +1,150 @@
+/*
+ * Filling masks: the contract, and whether a description can serve it. For each mask of a text the likeliest tokens, by a head
+ * over the vocabulary that reads the rows of the masks alone.
+ */
+#include "task/fill.h"
+
+#include "base/json_write.h"
+#include "task/forms.h"
+#include "task/needs.h"
+
+static void need_mask(const struct tn_description *d, struct tn_findings *findings)
+{
+    if (!d->tokenizer.present || d->tokenizer.mask_token.n) return;
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
+                                           "the tokenizer has no mask token: nothing says what is to be filled");
+    tn_expected(f, "mask_token in tokenizer_config.json");
+    tn_remedy(f, "add the tokenizer files that belong to the weights");
+}
+
+static void assess(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out)
+{
+    /* Weights of pre-training hold the same head beside another; a family that has none in them says so. */
+    static const enum tn_head_kind kinds[] = {TN_HEAD_MASKED_LM, TN_HEAD_PRETRAINING};
+    tn_need_head(d, kinds, 2, "masked tokens", findings, out);
+    out->picked = true;
+    need_mask(d, findings);
+}
+
+enum tn_status tn_fill_options(const struct tn_description *d, const struct tn_task_route *route, uint64_t width,
+                               struct tn_arena *arena, struct tn_option *out, uint32_t *count, struct tn_error *err)
+{
+    struct tn_option_maker m = {.d = d, .arena = arena, .out = out};
+    (void)width;
+    tn_option_begin(&m, "scores", TN_STR("\"probability\""));
+    tn_option_begin(&m, "top_k", tn_json_text_of_u64(arena, TN_FILL_TOP_K));
+    tn_option_begin(&m, "targets", TN_STR("null"));
+    tn_text_choices_defaults(&m, route);
+    *count = m.count;
+    return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
+}
+
+/* ---- documents --------------------------------------------------------------------------------------------------------- */
+
+static void write_route(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route)
+{
+    tn_text_route_write(w, d, route);
+    tn_jw_member_str(w, "mask_token", d->tokenizer.mask_token);
+    tn_jw_member_cstr(w, "function", "softmax");
+}
+
+static void write_contract(struct tn_json_writer *w)
+{
+    tn_jw_member_cstr(w, "what", "the likeliest tokens in the place of each mask");
+    tn_jw_key(w, "request");
+    tn_jw_begin_array(w);
+    tn_contract_field(w, "texts", "UTF-8 text or {id, text} [0..items]", "each with at least one mask token of the package; no prompt "
+                      "goes in front");
+    tn_contract_field(w, "top_k", "count", "most predictions per mask; absent: 5");
+    tn_contract_field(w, "targets", "tokens of the vocabulary", "only these are predicted, with the same probabilities; absent: all");
+    tn_contract_field(w, "scores", "auto | logit | probability", "auto: a probability");
+    tn_contract_field(w, "want_logits", "bool", "also the logits of the whole vocabulary for each mask");
+    tn_text_cuts_fields(w);
+    tn_jw_end_array(w);
+    tn_jw_key(w, "result");
+    tn_jw_begin_array(w);
+    tn_contract_field(w, "masks", "[{position, start, end, bytes, predictions}] per text", "in the order of the text; position counts "
+                      "tokens from 0, special tokens included; start and end in code points, bytes in UTF-8, both half-open");
+    tn_contract_field(w, "predictions", "[{token, token_str, score, sequence}] per mask", "best first, equal scores by id; token_str "
+                      "and sequence are decoded: the sequence with this token in place of this mask, without padding, and without "
+                      "special tokens unless the text has other masks");
+    tn_contract_field(w, "score_kind", "probability | logit", "a softmax over the whole vocabulary in f32, or what it was made of");
+    tn_contract_field(w, "logits", "f32 [masks, vocabulary] per text", "what the head gave; on request");
+    tn_contract_field(w, "tokens", "count", "tokens that were used, special tokens included");
+    tn_contract_field(w, "truncated", "bool per text", "whether tokens beyond the limit were cut: masks among them are not filled");
+    tn_jw_end_array(w);
+    tn_jw_key(w, "invariants");
+    tn_jw_begin_object(w);
+    tn_jw_member_bool(w, "batch_invariant", true);
+    tn_jw_member_cstr(w, "items", "one result or one error per text");
+    tn_jw_end_object(w);
+}
+
+/* ---- the request as a document ------------------------------------------------------------------------------------------ */
+
+TN_DOC_OBJECT_TYPE(tn_fill_request_type, "FillRequest", "Texts whose masks are to be filled.",
+    TN_DOC_MUST("texts", &tn_form_texts, "The texts, each with at least one mask token."),
+    TN_DOC_NULL("top_k", &tn_form_count, "Most predictions per mask; absent: 5."),
+    TN_DOC_NULL("targets", TN_DOC_LIST_OF(TN_DOC_TEXT), "Tokens of the vocabulary; only these are predicted."),
+    TN_DOC_MAY("scores", &tn_form_scores, "\"auto\"", NULL),
+    TN_DOC_MAY("want_logits", TN_DOC_BOOLEAN, "false", "Also the logits of the whole vocabulary."),
+    TN_FORM_CUTS);
+
+/* False: no memory. */
+static bool read_targets(struct tn_json list, struct tn_arena *arena, tn_fill_request *r)
+{
+    if (!tn_json_is(list, TN_JSON_ARRAY)) return true;
+    size_t n = 0;
+    tn_string *targets = tn_arena_array(arena, tn_json_count(list) + 1, sizeof(*targets));
+    if (!targets) return false;
+    for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v)) {
+        struct tn_str s = {NULL, 0};
+        (void)tn_json_str(v, &s);
+        targets[n++] = (tn_string){s.s ? s.s : "", s.n};
+    }
+    r->targets = targets;
+    r->target_count = n;
+    return true;
+}
+
+static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
+{
+    struct tn_form_items items;
+    struct tn_text_choices choices;
+    uint64_t number = 0;
+    tn_fill_request *r = tn_arena_alloc(arena, sizeof(*r));
+    if (!r || !tn_form_read_items(tn_json_get(root, "texts"), arena, &items)) {
+        return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
+    }
+    enum tn_status st = tn_form_read_choices(root, arena, &choices, err);
+    if (st) return st;
+    *r = TN_INIT(tn_fill_request);
+    r->texts = items.texts;
+    r->count = items.count;
+    if (tn_json_u64(tn_json_get(root, "top_k"), &number)) r->top_k = (unsigned)number;
+    if (!read_targets(tn_json_get(root, "targets"), arena, r)) return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
+    r->scores = tn_form_read_scores(tn_json_get(root, "scores"));
+    (void)tn_json_bool(tn_json_get(root, "want_logits"), &r->want_logits);
+    r->truncation = choices.truncation;
+    r->side = choices.side;
+    r->atomic = choices.atomic;
+    r->batch = choices.batch;
+    r->timeout_ms = choices.timeout_ms;
+    *out = (struct tn_task_request){r, r->timeout_ms, items.ids, items.count};
+    return TN_OK;
+}
+
+static const char *const evidence[] = {"encoder.architecture", "head.", NULL};
+
+const struct tn_task tn_task_fill = {
+    .name = "fill-mask",
+    .contract = "tenon.fill-mask/v1",
+    .recipe = &tn_recipe_fill,
+    .write = write_contract,
+    .assess = assess,
+    .write_route = write_route,
+    .options = tn_fill_options,
+    .evidence = evidence,
+    .request = &tn_fill_request_type,
+    .read = read,
+};

@@ -1,0 +1,380 @@
+/*
+ * Runs the backend cases of the onnx package (tools/onnx/backend_cases.py writes them) on our own kernels:
+ *
+ *     onnx-backend FOLDER [--known FILE] [--only TEXT] [--threads N]
+ *
+ * FILE lists cases that are known not to pass, one a line: name, a tab, the reason. A listed case that passes is a failure.
+ * Prints one line for each case that fails, and counts at the end.
+ */
+#define _GNU_SOURCE
+#include "exec/exec.h"
+#include "net/check.h"
+#include "net/onnx_attr.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct values {
+    struct tn_tensor *item[64];
+    uint32_t count;
+};
+
+static struct tn_alloc alloc;
+static struct tn_context context;
+static struct tn_pool *pool;
+
+/* ---- values of test data: onnx-data.proto ------------------------------------------------------------------------- */
+
+struct reading {
+    struct tn_model model; /* only what constants need */
+    struct tn_onnx_view view;
+    struct tn_import im;
+    struct tn_heap *heap;
+    struct tn_error *err;
+    struct tn_str name; /* of the last tensor */
+};
+
+static struct tn_tensor *read_tensor(struct reading *r, struct tn_wire_range range)
+{
+    struct tn_constant c;
+    if (!tn_onnx_read_constant(&r->im, range, &r->name, &c)) return NULL;
+    struct tn_tensor *t = tn_tensor_new(r->heap, c.element, c.rank, c.dims);
+    if (!t) return NULL;
+    if (c.element != TN_EL_STRING) {
+        tn_constant_read(&r->model, &c, t->data, r->err);
+        return t;
+    }
+    struct tn_str *texts = calloc(t->count + 1, sizeof(*texts));
+    tn_constant_read(&r->model, &c, texts, r->err);
+    for (uint64_t i = 0; i < t->count; i++) tn_tensor_set_text(t, i, texts[i]);
+    free(texts);
+    return t;
+}
+
+static struct tn_tensor *read_value(struct reading *r, struct tn_wire_range range, const struct tn_type *type);
+
+static struct tn_tensor *finish_group(struct reading *r, enum tn_tensor_kind kind, struct values *v)
+{
+    struct tn_tensor *t = tn_tensor_group(r->heap, kind, v->item, v->count);
+    for (uint32_t i = 0; i < v->count; i++) tn_tensor_drop(v->item[i]);
+    return t;
+}
+
+/* SequenceProto: tensors 3, sequences 5, maps 6, optionals 7. OptionalProto: the same numbers, one value. */
+static struct tn_tensor *read_group(struct reading *r, struct tn_wire_range range, const struct tn_type *type)
+{
+    struct tn_wire_field f;
+    struct values v = {.count = 0};
+    static const struct tn_type tensor = {.kind = TN_KIND_TENSOR};
+    while (tn_wire_next(&r->im.r->wire, &range, &f)) {
+        if (f.type != TN_WIRE_BYTES || f.number < 3 || v.count == 64) continue;
+        v.item[v.count++] = f.number == 3 ? read_tensor(r, f.bytes) : read_value(r, f.bytes, type->of ? type->of : &tensor);
+    }
+    return finish_group(r, type->kind, &v);
+}
+
+/* MapProto: key_type 2, keys 3, string_keys 4, values 5. */
+static struct tn_tensor *read_map(struct reading *r, struct tn_wire_range range, const struct tn_type *type)
+{
+    struct tn_wire_field f;
+    struct values v = {.count = 2};
+    int64_t keys[256], n = 0;
+    struct tn_str texts[256];
+    bool text = false;
+    static const struct tn_type of = {.kind = TN_KIND_SEQUENCE};
+    while (tn_wire_next(&r->im.r->wire, &range, &f)) {
+        struct tn_wire_range left = f.bytes;
+        uint64_t key;
+        if (f.number == 3 && f.type == TN_WIRE_VARINT) keys[n++] = (int64_t)f.value;
+        while (f.number == 3 && f.type == TN_WIRE_BYTES && left.at < left.end && tn_wire_varint(&r->im.r->wire, &left, &key))
+            keys[n++] = (int64_t)key;
+        if (f.number == 4) {
+            texts[n++] = tn_onnx_string(r->im.r, f.bytes);
+            text = true;
+        }
+        if (f.number == 5) v.item[1] = read_value(r, f.bytes, &of);
+    }
+    (void)type;
+    v.item[0] = tn_tensor_new(r->heap, text ? TN_EL_STRING : TN_EL_I64, 1, &n);
+    for (int64_t i = 0; i < n; i++) {
+        if (text) tn_tensor_set_text(v.item[0], (size_t)i, texts[i]);
+        else ((int64_t *)v.item[0]->data)[i] = keys[i];
+    }
+    return finish_group(r, TN_KIND_MAP, &v);
+}
+
+static struct tn_tensor *read_value(struct reading *r, struct tn_wire_range range, const struct tn_type *type)
+{
+    if (type->kind == TN_KIND_SEQUENCE || type->kind == TN_KIND_OPTIONAL) return read_group(r, range, type);
+    if (type->kind == TN_KIND_MAP) return read_map(r, range, type);
+    return read_tensor(r, range);
+}
+
+static char *slurp(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = NULL;
+    if (!f) return NULL;
+    fseek(f, 0, SEEK_END);
+    long n = ftell(f);
+    rewind(f);
+    text = malloc((size_t)n + 1);
+    *size = fread(text, 1, (size_t)n, f);
+    text[*size] = 0;
+    fclose(f);
+    return text;
+}
+
+/* A file of test data; NULL when there is none. *name: the tensor's own, which may be "". */
+static struct tn_tensor *value_of_file(struct tn_heap *heap, const char *path, const struct tn_type *type, char *name, size_t cap,
+                                       struct tn_error *err)
+{
+    size_t size;
+    char *bytes = slurp(path, &size);
+    struct tn_str holder;
+    struct tn_tensor *t = NULL;
+    if (!bytes) return NULL;
+    struct reading r = {.heap = heap, .err = err};
+    r.view.file = tn_str_of("data");
+    r.model = (struct tn_model){.ctx = &context, .view = &r.view, .source = tn_source_of_memory(bytes, size, r.view.file, &holder)};
+    tn_arena_init(&r.model.arena, &alloc);
+    tn_symbols_init(&r.model.symbols, &r.model.arena);
+    r.im.r = tn_onnx_reader_new(&context, r.view.file, false, err);
+    r.im.model = &r.model;
+    r.model.read = r.im.r->view;
+    tn_wire_init(&r.im.r->wire, &r.model.source);
+    t = read_value(&r, (struct tn_wire_range){0, size}, type);
+    snprintf(name, cap, "%.*s", (int)r.name.n, r.name.s ? r.name.s : "");
+    tn_onnx_reader_free(r.im.r);
+    tn_arena_release(&r.model.arena);
+    free(bytes);
+    return t;
+}
+
+/* ---- comparison --------------------------------------------------------------------------------------------------- */
+
+static bool close_enough(double a, double b, double rtol, double atol)
+{
+    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+    if (isinf(a) || isinf(b)) return a == b;
+    return fabs(a - b) <= atol + rtol * fabs(b);
+}
+
+static bool same(const struct tn_tensor *got, const struct tn_tensor *want, double rtol, double atol, char *why, size_t cap)
+{
+    if (!got || !want) {
+        snprintf(why, cap, "%s value", got ? "an unexpected" : "no");
+        return got == want;
+    }
+    if (got->kind != want->kind || (got->kind != TN_KIND_TENSOR && got->count != want->count)) {
+        snprintf(why, cap, "kind %d with %llu items, not %d with %llu", got->kind, (unsigned long long)got->count, want->kind, (unsigned long long)want->count);
+        return false;
+    }
+    for (uint64_t i = 0; got->kind != TN_KIND_TENSOR && i < got->count; i++) {
+        if (!same(got->items[i], want->items[i], rtol, atol, why, cap)) return false;
+    }
+    if (got->kind != TN_KIND_TENSOR) return true;
+    if (got->element != want->element || got->rank != want->rank || memcmp(got->dims, want->dims, got->rank * sizeof(got->dims[0]))) {
+        size_t n = (size_t)snprintf(why, cap, "%s [", tn_onnx_element_name(got->element));
+        for (uint32_t i = 0; i < got->rank && n < cap; i++) n += (size_t)snprintf(why + n, cap - n, "%lld ", (long long)got->dims[i]);
+        if (n < cap) n += (size_t)snprintf(why + n, cap - n, "] not %s [", tn_onnx_element_name(want->element));
+        for (uint32_t i = 0; i < want->rank && n < cap; i++) n += (size_t)snprintf(why + n, cap - n, "%lld ", (long long)want->dims[i]);
+        return false;
+    }
+    for (uint64_t i = 0; i < got->count; i++) {
+        if (got->element == TN_EL_STRING) {
+            if (tn_str_eq(tn_tensor_texts(got)[i], tn_tensor_texts(want)[i])) continue;
+            snprintf(why, cap, "text %llu", (unsigned long long)i);
+            return false;
+        }
+        bool complex = got->element == TN_EL_C64 || got->element == TN_EL_C128;
+        for (unsigned part = 0; part < 1u + complex; part++) {
+            enum tn_element e = got->element == TN_EL_C64 ? TN_EL_F32 : got->element == TN_EL_C128 ? TN_EL_F64 : got->element;
+            double a = tn_element_get(e, got->data, complex ? 2 * i + part : i), b = tn_element_get(e, want->data, complex ? 2 * i + part : i);
+            if (close_enough(a, b, rtol, atol)) continue;
+            snprintf(why, cap, "element %llu is %.9g, not %.9g", (unsigned long long)i, a, b);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- one case ----------------------------------------------------------------------------------------------------- */
+
+static void say_error(const struct tn_error *err, char *why, size_t cap)
+{
+    const struct tn_finding *f = &err->primary;
+    snprintf(why, cap, "%s: %s [%s] found: %s expected: %s", tn_status_name(f->code), f->message, f->element, f->found, f->expected);
+}
+
+/* Test data names its tensors where the order of files is not that of the inputs. */
+static uint32_t slot_of(const struct tn_net *net, const uint32_t *ports, uint32_t count, const char *name, uint32_t otherwise)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (name[0] && tn_str_is(net->values[ports[i]].name, name)) return i;
+    }
+    return otherwise;
+}
+
+static bool run_set(struct tn_exec_context *c, const struct tn_net *net, const char *folder, double rtol, double atol, char *why, size_t cap)
+{
+    static struct tn_error err;
+    struct tn_tensor *in[64] = {0}, *out[64] = {0}, *want[64] = {0};
+    bool good = false;
+    char path[4096], name[256];
+    tn_error_clear(&err);
+    for (uint32_t i = 0; i < net->input_count && i < 64; i++) {
+        snprintf(path, sizeof(path), "%s/input_%u.pb", folder, i);
+        struct tn_tensor *t = value_of_file(tn_exec_heap(c), path, &net->values[net->inputs[i]].type, name, sizeof(name), &err);
+        uint32_t k = slot_of(net, net->inputs, net->input_count, name, i);
+        if (!t) continue;
+        if (in[k]) k = i;
+        if (in[k]) tn_tensor_drop(in[k]);
+        in[k] = t;
+    }
+    if (tn_exec_run(c, in, out, NULL, NULL, &err)) {
+        say_error(&err, why, cap);
+        goto done;
+    }
+    good = true;
+    for (uint32_t k = 0; good && k < net->output_count && k < 64; k++) {
+        struct tn_net_value *v = tn_net_at(net, net->results[k]);
+        snprintf(path, sizeof(path), "%s/output_%u.pb", folder, k);
+        want[k] = value_of_file(tn_exec_heap(c), path, v && v->type.kind ? &v->type : &(struct tn_type){.kind = out[k] ? out[k]->kind : TN_KIND_TENSOR}, name, sizeof(name), &err);
+        if (want[k]) good = same(out[k], want[k], rtol, atol, why, cap);
+    }
+done:
+    for (uint32_t i = 0; i < 64; i++) {
+        tn_tensor_drop(in[i]);
+        tn_tensor_drop(out[i]);
+        tn_tensor_drop(want[i]);
+    }
+    return good;
+}
+
+static bool run_case(const char *folder, unsigned threads, char *why, size_t cap)
+{
+    static struct tn_error err;
+    char path[4200];
+    size_t size = 0, text_size = 0;
+    struct tn_str holder, file = tn_str_of("model.onnx");
+    struct tn_onnx_view *view = NULL;
+    struct tn_model *model = NULL;
+    struct tn_program *program = NULL;
+    struct tn_exec_context *c = NULL;
+    struct tn_findings findings;
+    bool good = false;
+    double rtol = 1e-3, atol = 1e-7;
+    snprintf(path, sizeof(path), "%s/tolerance", folder);
+    char *text = slurp(path, &text_size);
+    if (text) sscanf(text, "%lf %lf", &rtol, &atol);
+    free(text);
+    snprintf(path, sizeof(path), "%s/model.onnx", folder);
+    char *bytes = slurp(path, &size);
+    tn_error_clear(&err);
+    tn_findings_init(&findings, &alloc, 100);
+    struct tn_source source = tn_source_of_memory(bytes, size, file, &holder);
+    if (tn_onnx_view_open(&context, &source, &view, &err) ||
+        tn_model_import(&context, NULL, &source, view, &findings, &model, &err)) {
+        say_error(&err, why, cap);
+        goto done;
+    }
+    if (model) tn_net_check(model, &findings);
+    if (model && !findings.blockers) tn_net_infer(model, &findings, &err);
+    if (findings.blockers) {
+        tn_error_from_findings(&err, &findings);
+        say_error(&err, why, cap);
+        goto done;
+    }
+    struct tn_program_options options = {.pool = pool, .threads = threads};
+    if (tn_program_new(model, &options, &program, &err) || tn_exec_context_new(program, &c, &err)) {
+        say_error(&err, why, cap);
+        goto done;
+    }
+    good = true;
+    for (unsigned set = 0; good; set++) {
+        snprintf(path, sizeof(path), "%s/test_data_set_%u", folder, set);
+        DIR *d = opendir(path);
+        if (!d) break;
+        closedir(d);
+        good = run_set(c, model->main, path, rtol, atol, why, cap);
+        /* The same again: what the first call left in the heap must not show. */
+        if (good) good = run_set(c, model->main, path, rtol, atol, why, cap);
+    }
+done:
+    tn_exec_context_free(c);
+    tn_program_free(program);
+    tn_model_free(model);
+    tn_findings_release(&findings);
+    free(bytes);
+    return good;
+}
+
+/* ---- all ---------------------------------------------------------------------------------------------------------- */
+
+static const char *reason_of(const char *known, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *line = known; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        if (strncmp(line, name, n) == 0 && line[n] == '\t') return line + n + 1;
+    }
+    return NULL;
+}
+
+static int no_dots(const struct dirent *d)
+{
+    return d->d_name[0] != '.';
+}
+
+int main(int argc, char **argv)
+{
+    const char *root = NULL, *only = NULL;
+    char *known = NULL;
+    unsigned threads = 1, passed = 0, failed = 0, excused = 0;
+    size_t size;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--known") == 0 && i + 1 < argc) known = slurp(argv[++i], &size);
+        else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) only = argv[++i];
+        else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc) threads = (unsigned)atoi(argv[++i]);
+        else root = argv[i];
+    }
+    if (!root) return 2;
+    tn_alloc_init(&alloc);
+    context = (struct tn_context){.alloc = &alloc, .limits = tn_limits_default()};
+    if (tn_pool_new(&alloc, threads, &pool)) return 2;
+    struct dirent **kinds = NULL, **cases = NULL;
+    int kind_count = scandir(root, &kinds, no_dots, alphasort);
+    for (int k = 0; k < kind_count; k++) {
+        char folder[2048];
+        snprintf(folder, sizeof(folder), "%s/%s", root, kinds[k]->d_name);
+        int count = scandir(folder, &cases, no_dots, alphasort);
+        for (int i = 0; i < count; i++) {
+            char path[2600], name[520], why[2048] = "";
+            snprintf(name, sizeof(name), "%s/%s", kinds[k]->d_name, cases[i]->d_name);
+            snprintf(path, sizeof(path), "%s/%s", folder, cases[i]->d_name);
+            free(cases[i]);
+            if (only && !strstr(name, only)) continue;
+            const char *reason = reason_of(known, name);
+            bool good = run_case(path, threads, why, sizeof(why));
+            passed += good && !reason;
+            excused += !good && reason;
+            if (good != !reason) {
+                printf("FAIL %s: %s\n", name, good ? "passes, though it is listed as one that does not" : why);
+                failed++;
+            }
+        }
+        free(cases);
+        cases = NULL;
+        free(kinds[k]);
+    }
+    free(kinds);
+    free(known);
+    tn_pool_free(pool);
+    unsigned long long left = (unsigned long long)tn_alloc_current(&alloc);
+    if (left) printf("FAIL memory: %llu bytes were not given back\n", left);
+    printf("%u passed, %u failed, %u excused\n", passed, failed + (left != 0), excused);
+    return failed || left;
+}
