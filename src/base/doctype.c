@@ -262,7 +262,7 @@ static void missing_member(struct check *c, struct tn_json object, const struct 
                            const char *why)
 {
     struct tn_doc_text owner = {0};
-    mark(c, object, field->name);
+    mark(c, object, tn_json_count(object) > 0 ? field->name : NULL); /* an empty object says nothing at all */
     add_owner(&owner, m);
     struct tn_finding *f = problem(c, "%s lacks \"%s\"%s%s", owner.s, field->name, why ? ": " : "", why ? why : "");
     if (!f) return;

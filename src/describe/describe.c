@@ -98,11 +98,16 @@ void tn_description_free(struct tn_description *d)
     tn_free(alloc, d);
 }
 
-/* "PATH: MESSAGE" stands in what a finding at the naming field found. */
+/* The same fault at the same field; or "PATH: MESSAGE" stands in what a finding at the naming field found. */
 static bool is_quoted(const struct tn_description *d, const struct tn_finding *f)
 {
     size_t file = strlen(f->file), message = strlen(f->message);
     if (file == 0 || f->severity != TN_BLOCKER) return false;
+    for (size_t i = 0; i < d->findings.count && f->element[0]; i++) {
+        const struct tn_finding *other = &d->findings.items[i];
+        bool alike = other->code == f->code && other->severity == f->severity && other->element_kind == f->element_kind;
+        if (alike && strcmp(other->file, f->file) == 0 && strcmp(other->element, f->element) == 0) return true;
+    }
     for (size_t i = 0; i < d->findings.count; i++) {
         const struct tn_finding *other = &d->findings.items[i];
         size_t room = sizeof(other->found) - 4;

@@ -252,7 +252,7 @@ static void read_components(struct tn_builder *b, struct tn_json root)
     struct tn_json ours = find_own(b, components, &content);
     /* Where the contract does not lead there, the document is judged all the same: its faults are its own. */
     if (b->failed == TN_OK) (void)read_content(b, TN_STR(TN_PACKAGE_FILE), &content);
-    if (tn_json_present(ours) && b->failed == TN_OK) {
+    if (tn_json_present(ours) && b->failed == TN_OK && b->d->chain_document.n > 0) { /* it was read */
         check_length(b, root);
         check_vocabulary(b, root);
         check_width(b, ours);
