@@ -333,6 +333,44 @@ static void read_head(struct tn_builder *b, struct tn_json object)
     b->d->head = head;
 }
 
+/* ---- several vectors per text -------------------------------------------------------------------------------------- */
+
+static struct tn_str *read_texts(struct tn_builder *b, struct tn_json list, uint32_t *count)
+{
+    struct tn_str *out = tn_builder_array(b, tn_json_count(list), sizeof(*out)), text;
+    for (struct tn_json v = tn_json_first(list); out && tn_json_present(v); v = tn_json_next(v))
+        if (tn_json_str(v, &text)) out[(*count)++] = tn_builder_str(b, text);
+    return out;
+}
+
+static void check_role_length(struct tn_builder *b, struct tn_json v)
+{
+    bool hard = false;
+    uint64_t stated = 0, most = b->d->component_count ? tn_component_positions(b->d->components, &hard) : 0;
+    if (!hard || most == 0 || !tn_json_u64(v, &stated) || stated <= most) return;
+    tn_expected(refuse(b, v, TN_METADATA_INVALID, "is more than the position table holds"), "at most %llu", (unsigned long long)most);
+}
+
+static void read_multi_vector(struct tn_builder *b, struct tn_json object)
+{
+    struct tn_multi_vector *m = tn_describe_multi_vector(b);
+    struct tn_json expansion = tn_json_get(object, "expansion");
+    if (!m) return;
+    m->length[TN_OF_QUERY] = size_of(object, "query_length");
+    m->length[TN_OF_DOCUMENT] = size_of(object, "document_length");
+    m->expansion = (struct tn_expansion){
+        .length = size_of(expansion, "length"), .fixed = flag_of(expansion, "fixed"), .attended = flag_of(expansion, "attended"),
+        .kept = flag_of(expansion, "kept"), .token = text_of(b, expansion, "token")};
+    m->skip = read_texts(b, tn_json_get(object, "skip"), &m->skip_count);
+    m->skips[TN_OF_QUERY] = flag_of(object, "skips_in_queries");
+    m->skips[TN_OF_DOCUMENT] = flag_of(object, "skips_in_documents");
+    m->markers = read_texts(b, tn_json_get(object, "markers"), &m->marker_count);
+    tn_fact_of_json(b, object, RULE, false, "multi_vector.stated");
+    check_role_length(b, tn_json_get(object, "query_length"));
+    check_role_length(b, tn_json_get(object, "document_length"));
+    check_role_length(b, tn_json_get(expansion, "length"));
+}
+
 /* ---- tokenizer --------------------------------------------------------------------------------------------------- */
 
 static void check_file(struct tn_builder *b, struct tn_json object, const char *key, struct tn_str path)
@@ -483,6 +521,7 @@ void tn_package_document_read(struct tn_builder *b, struct tn_json root)
     read_components(b, tn_json_get(root, "components"));
     read_modules(b, tn_json_get(root, "modules"));
     if (tn_json_is(tn_json_get(root, "head"), TN_JSON_OBJECT)) read_head(b, tn_json_get(root, "head"));
+    if (tn_json_is(tn_json_get(root, "multi_vector"), TN_JSON_OBJECT)) read_multi_vector(b, tn_json_get(root, "multi_vector"));
     read_prompts(b, tn_json_get(root, "prompts"));
     check_default_prompt(b, tn_json_get(root, "default_prompt"));
     check_length(b, tn_json_get(root, "max_seq_length"));

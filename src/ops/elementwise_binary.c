@@ -12,14 +12,27 @@
 
 /* ---- inference ---------------------------------------------------------------------------------------------------- */
 
+/*
+ * Where the second operand of the old alignment stands; false: at the end, as ever. A slope of PRelu for each channel was
+ * a list before version 7.
+ */
+static bool old_axis(const struct tn_node *n, uint32_t rank, uint32_t second, int64_t *out)
+{
+    const struct tn_attr *axis = tn_node_attr(n, "axis");
+    if (!axis && n->version < 7 && second == 1 && rank > 1 && tn_str_is(n->type, "PRelu")) *out = 1;
+    else if (axis) *out = axis->as.i < 0 ? axis->as.i + rank : axis->as.i;
+    else return false;
+    return true;
+}
+
 /* The second operand's shape with the ones that the old alignment means. */
 static bool aligned(struct tn_infer *x, const struct tn_shape *a, const struct tn_shape *b, struct tn_shape *out)
 {
-    const struct tn_attr *axis = tn_node_attr(x->node, "axis");
+    int64_t at;
     *out = *b;
-    if (!axis || !a->known || !b->known) return true;
-    int64_t at = axis->as.i < 0 ? axis->as.i + a->rank : axis->as.i;
-    if (at < 0 || at + b->rank > a->rank) return tn_infer_refuse(x, "an axis at which the second operand fits", "axis %lld", (long long)axis->as.i);
+    if (!a->known || !b->known || !old_axis(x->node, a->rank, b->rank, &at)) return true;
+    if (at < 0 || at + b->rank > a->rank) return tn_infer_refuse(x, "an axis at which the second operand fits", "axis %lld", (long long)at);
+    if (b->rank == 1 && b->dims[0] == 1) return true;
     while (out->rank + (uint64_t)at < a->rank) out->dims[out->rank++] = 1;
     return true;
 }
@@ -30,8 +43,7 @@ static bool infer_pair(struct tn_infer *x, bool to_bool)
     struct tn_shape second, shape;
     if (!a || !b) return true;
     second = b->shape;
-    bool old = tn_node_attr(x->node, "broadcast") || tn_node_attr(x->node, "axis");
-    if (old && !aligned(x, &a->shape, &b->shape, &second)) return false;
+    if (x->node->version < 7 && !aligned(x, &a->shape, &b->shape, &second)) return false;
     if (!tn_infer_broadcast(x, &a->shape, &second, &shape)) return false;
     tn_out_type(x, 0, &(struct tn_type){.kind = TN_KIND_TENSOR, .element = to_bool ? TN_EL_BOOL : a->element, .shape = shape});
     return true;
@@ -179,11 +191,23 @@ FLOATS(larger, MAX_OF(l, r), MAX_OF(l, r))
 INTS(larger, l > r ? l : r, l > r ? l : r, l > r ? l : r)
 FLOATS(smaller, MIN_OF(l, r), MIN_OF(l, r))
 INTS(smaller, l < r ? l : r, l < r ? l : r, l < r ? l : r)
+/* A remainder of 0 has the divisor's sign too. */
+static float mod_f32(float l, float r)
+{
+    float rest = fmodf(l, r);
+    return rest == 0 ? copysignf(0, r) : (rest < 0) != (r < 0) ? rest + r : rest;
+}
+
+static double mod_f64(double l, double r)
+{
+    double rest = fmod(l, r);
+    return rest == 0 ? copysign(0, r) : (rest < 0) != (r < 0) ? rest + r : rest;
+}
+
 /* Mod: the sign of the divisor (Python's %); fmod: of the dividend (C's). */
 FLOATS(fmod, fmodf(l, r), fmod(l, r))
 INTS(fmod, l % r, r == -1 ? 0 : (uint64_t)(l % r), l % r)
-FLOATS(mod, fmodf(l, r) != 0 && (fmodf(l, r) < 0) != (r < 0) ? fmodf(l, r) + r : fmodf(l, r),
-       fmod(l, r) != 0 && (fmod(l, r) < 0) != (r < 0) ? fmod(l, r) + r : fmod(l, r))
+FLOATS(mod, mod_f32(l, r), mod_f64(l, r))
 INTS(mod, l % r != 0 && (l % r < 0) != (r < 0) ? l % r + r : l % r,
      r == -1 ? 0 : (uint64_t)(l % r != 0 && (l % r < 0) != (r < 0) ? l % r + r : l % r), l % r)
 /* x < 0 ? slope * x : x */
@@ -200,6 +224,12 @@ BITS(bit_xor, l ^ r)
 /* A shift by the width or more has nothing left. */
 BITS(shift_left, r >= sizeof(l) * 8 ? 0 : l << r)
 BITS(shift_right, r >= sizeof(l) * 8 ? 0 : l >> r)
+/* Of signed numbers the sign fills in from the left; a negative shift counts as more than the width. */
+#define SHIFT_OF(l, r, bits) ((l) >= 0 ? ((uint64_t)(r) >= (bits) ? 0 : (l) >> (r)) : ~((uint64_t)(r) >= (bits) ? 0 : ~(l) >> (r)))
+PAIR(shift_right, I8, int8_t, int64_t, TN_AS_IS, int8_t, (int8_t), SHIFT_OF(l, r, 8))
+PAIR(shift_right, I16, int16_t, int64_t, TN_AS_IS, int16_t, (int16_t), SHIFT_OF(l, r, 16))
+PAIR(shift_right, I32, int32_t, int64_t, TN_AS_IS, int32_t, (int32_t), SHIFT_OF(l, r, 32))
+PAIR(shift_right, I64, int64_t, int64_t, TN_AS_IS, int64_t, (int64_t), SHIFT_OF(l, r, 64))
 PAIR(truth_and, BOOL, uint8_t, uint8_t, TN_AS_IS, uint8_t, (uint8_t), l && r)
 PAIR(truth_or, BOOL, uint8_t, uint8_t, TN_AS_IS, uint8_t, (uint8_t), l || r)
 PAIR(truth_xor, BOOL, uint8_t, uint8_t, TN_AS_IS, uint8_t, (uint8_t), !l != !r)
@@ -226,7 +256,7 @@ TABLE(bit_ands, {OF_BITS(bit_and)});
 TABLE(bit_ors, {OF_BITS(bit_or)});
 TABLE(bit_xors, {OF_BITS(bit_xor)});
 TABLE(shift_lefts, {OF_BITS(shift_left)});
-TABLE(shift_rights, {OF_BITS(shift_right)});
+TABLE(shift_rights, {OF_INTS(shift_right)});
 TABLE(truth_ands, {[TN_EL_BOOL] = truth_and_BOOL});
 TABLE(truth_ors, {[TN_EL_BOOL] = truth_or_BOOL});
 TABLE(truth_xors, {[TN_EL_BOOL] = truth_xor_BOOL});
@@ -254,11 +284,10 @@ static bool no_kernel(struct tn_run *r, enum tn_element e)
 /* The second operand under the dimensions that the old alignment means. */
 static struct tn_tensor *align_second(struct tn_run *r)
 {
-    const struct tn_attr *axis = tn_node_attr(r->node, "axis");
     struct tn_tensor *a = r->in[0], *b = r->in[1];
-    if (!axis) return tn_tensor_keep(b);
-    int64_t at = axis->as.i < 0 ? axis->as.i + a->rank : axis->as.i, dims[TN_RANK];
+    int64_t at, dims[TN_RANK];
     uint32_t rank = b->rank;
+    if (r->node->version >= 7 || b->count == 1 || !old_axis(r->node, a->rank, rank, &at)) return tn_tensor_keep(b);
     memcpy(dims, b->dims, rank * sizeof(*dims));
     while (rank + (uint64_t)at < a->rank) dims[rank++] = 1;
     return tn_tensor_view(b, rank, dims);
