@@ -8,6 +8,7 @@
 #ifndef TN_DESCRIBE_BUILDER_H
 #define TN_DESCRIBE_BUILDER_H
 
+#include "base/doctype.h"
 #include "base/json.h"
 #include "base/nearest.h"
 #include "describe/describe.h"
@@ -23,6 +24,7 @@ struct tn_builder {
     size_t fact_count, fact_cap;
     enum tn_assertion *assertions; /* one per options->descriptive */
     struct tn_error *scratch;      /* of reads whose failure becomes a finding */
+    const struct tn_doc_marks *marks; /* of tenon_package.json while it is read: what its table refused; else NULL */
     struct tn_error *err;          /* the caller's */
     enum tn_status failed;
 };

@@ -197,6 +197,13 @@ uint64_t tn_component_positions(const struct tn_component *c, bool *hard);
 const struct tn_prompt *tn_description_prompt(const struct tn_description *d, struct tn_str name);
 const char *tn_module_kind_name(enum tn_module_kind kind);
 
+/*
+ * All that was noticed about the package for this description: of the inventory what concerns its weights, unless the
+ * description tells the same of a field that names the file, then the description's own. `validate`, `check`, `plan` and
+ * `describe` start from this one list.
+ */
+void tn_description_findings(const struct tn_description *d, struct tn_findings *out);
+
 /* Members dialect, components, modules, prompts, tokenizer, facts of the inspect document, in the caller's object. */
 void tn_description_write(struct tn_json_writer *w, const struct tn_description *d);
 /* Of these, what the package does (no dialect, no facts), and the member "facts" alone. */

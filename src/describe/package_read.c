@@ -36,9 +36,11 @@ static uint64_t size_of(struct tn_json object, const char *key)
     return v;
 }
 
+/* Nothing, where the table has refused the value already, or something in it. */
 static struct tn_finding *refuse(struct tn_builder *b, struct tn_json v, enum tn_status code, const char *what)
 {
     char pointer[256];
+    if (!tn_json_present(v) || tn_doc_is_touched(b->marks, v)) return NULL;
     struct tn_finding *f = tn_blocker(b, code, "%.*s in %.*s %s",
                                       TN_FMT_ARG(tn_json_pointer(v, pointer, sizeof(pointer))),
                                       TN_FMT_ARG(v.doc->file), what);
@@ -164,9 +166,9 @@ static void read_component(struct tn_builder *b, struct tn_json entry, struct tn
     c->architecture = text_of(b, entry, "architecture");
     c->folder = path_of(b, entry, "folder", &good);
     c->schema = schema_of(b, tn_json_get(entry, "schema"));
-    if (good) c->variant = b->d->variant = variant_of(b, entry, c->folder);
+    if (good && !tn_doc_hides(b->marks, entry, "variant")) c->variant = b->d->variant = variant_of(b, entry, c->folder);
     tn_fact_of_json(b, tn_json_get(entry, "architecture"), RULE, false, "encoder.architecture");
-    if (c->schema) read_config(b, tn_json_get(entry, "config"), c);
+    if (c->schema && !tn_doc_hides(b->marks, entry, "config")) read_config(b, tn_json_get(entry, "config"), c);
 }
 
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
@@ -207,11 +209,14 @@ static void check_place(const struct tn_module_source *m, struct tn_module *modu
     struct tn_chain *chain = m->chain;
     bool encoder = module->kind == TN_MODULE_TRANSFORMER, splade = module->kind == TN_MODULE_SPLADE;
     bool pooling = module->kind == TN_MODULE_POOLING || splade, tokens = chain->state == TN_CHAIN_TOKENS;
+    bool unknown = chain->state == TN_CHAIN_UNKNOWN;
     if (splade) chain->width = chain->b->d->component_count ? tn_component_value(chain->b->d->components, "vocab_size")->u : 0;
-    bool fits = encoder ? chain->state == TN_CHAIN_TEXT : pooling ? tokens : chain->state != TN_CHAIN_TEXT &&
-                                                                                 module->on_tokens == tokens;
+    bool fits = unknown || (encoder ? chain->state == TN_CHAIN_TEXT : pooling ? tokens : chain->state != TN_CHAIN_TEXT &&
+                                                                                 module->on_tokens == tokens);
     if (!fits) {
         tn_module_blocker(m, TN_METADATA_INVALID, "does not stand where its kind of rows comes in");
+        chain->state = TN_CHAIN_UNKNOWN;
+        chain->width = 0;
         return;
     }
     uint64_t expected = splade ? module->in_features : pooling ? module->in_features * module->pooling_count
@@ -236,7 +241,12 @@ static void read_module(struct tn_chain *chain, struct tn_json entry, uint32_t p
     bool good;
     m.type = text_of(b, entry, "kind");
     m.path = path_of(b, entry, "path", &good);
-    if (!good || !kind_of(m.type, &module.kind)) return;
+    if (!kind_of(m.type, &module.kind)) good = false;
+    if (!good || tn_doc_is_touched(b->marks, entry)) {
+        chain->state = TN_CHAIN_UNKNOWN;
+        chain->width = 0;
+        return;
+    }
     m.index = (uint32_t)size_of(entry, "index");
     module.on_tokens = flag_of(entry, "on_tokens");
     module.in_features = size_of(entry, "in_features");
@@ -280,7 +290,8 @@ static void read_modules(struct tn_builder *b, struct tn_json list)
 static void check_class(struct tn_builder *b, struct tn_json object, const struct tn_head *head)
 {
     enum tn_head_kind kind;
-    if (b->d->component_count == 0) return;
+    if (b->d->component_count == 0 || tn_doc_is_touched(b->marks, tn_json_find(tn_json_root(object.doc), "/components/0/architecture")))
+        return;
     struct tn_str class = b->d->components[0].architecture;
     if (tn_head_of_class(class, &kind) && kind == head->kind) return;
     tn_expected(refuse(b, tn_json_get(object, "kind"), TN_METADATA_INVALID, "is not the head of the component's class"),
@@ -291,6 +302,7 @@ static void read_labels(struct tn_builder *b, struct tn_json list, struct tn_hea
 {
     size_t count = tn_json_count(list);
     bool labelled = tn_head_kind_is_labelled(head->kind);
+    if (tn_doc_is_touched(b->marks, list)) return;
     if (labelled != (count > 0)) {
         tn_expected(refuse(b, list, TN_METADATA_INVALID, "does not go with the kind of the head"),
                     labelled ? "a label for each output" : "null: outputs of this kind have no labels");
@@ -380,6 +392,7 @@ static void check_file(struct tn_builder *b, struct tn_json object, const char *
 static void check_source(struct tn_builder *b, struct tn_json object, const struct tn_tokenizer_facts *t)
 {
     bool lines = t->source == TN_TOKENIZER_VOCAB;
+    if (tn_doc_hides(b->marks, object, "source")) return;
     const char *key = lines ? "vocab_txt" : "tokenizer_json";
     if ((lines ? t->vocab_txt : t->tokenizer_json).n > 0) return;
     tn_expected(refuse(b, tn_json_get(object, key), TN_METADATA_INVALID, "names no file, which its source needs"), "a path");
@@ -408,7 +421,7 @@ static void read_tokenizer(struct tn_builder *b, struct tn_json object)
     t->strip_accents_set = tn_json_bool(tn_json_get(object, "strip_accents"), &t->strip_accents);
     t->model_max_length_set = tn_json_u64(tn_json_get(object, "model_max_length"), &t->model_max_length);
     check_source(b, object, t);
-    t->refused = b->d->findings.blockers > before;
+    t->refused = b->d->findings.blockers > before || tn_doc_is_touched(b->marks, object);
 }
 
 /* ---- what was asserted, and what was left open -------------------------------------------------------------------- */
@@ -479,6 +492,7 @@ static void read_prompts(struct tn_builder *b, struct tn_json object)
 
 static void check_default_prompt(struct tn_builder *b, struct tn_json v)
 {
+    if (tn_doc_hides(b->marks, tn_json_root(v.doc), "prompts")) return;
     if (b->d->default_prompt.n == 0 || b->failed != TN_OK || tn_description_prompt(b->d, b->d->default_prompt)) return;
     tn_expected(refuse(b, v, TN_METADATA_INVALID, "names a prompt that is not there"), "a name of /prompts, or \"\"");
 }
@@ -525,7 +539,8 @@ void tn_package_document_read(struct tn_builder *b, struct tn_json root)
     if (tn_json_is(tn_json_get(root, "tokenizer"), TN_JSON_OBJECT)) read_tokenizer(b, tn_json_get(root, "tokenizer"));
     read_assertions(b, tn_json_get(root, "descriptive"));
     tn_require_stated_list(b, tn_json_get(root, "required_capabilities"));
-    tn_take_hints(b, tn_json_get(root, "execution_hints"));
+    if (!tn_doc_hides(b->marks, root, "execution_hints")) tn_take_hints(b, tn_json_get(root, "execution_hints"));
     struct tn_json open = tn_json_get(root, "undetermined");
-    for (struct tn_json v = tn_json_first(open); tn_json_present(v); v = tn_json_next(v)) repeat_undetermined(b, v);
+    for (struct tn_json v = tn_json_first(open); tn_json_present(v); v = tn_json_next(v))
+        if (!tn_doc_is_touched(b->marks, v)) repeat_undetermined(b, v);
 }

@@ -257,23 +257,34 @@ static void write_needs(struct tn_json_writer *w, const struct tn_description *d
 }
 
 /* What the package leaves open, with the reason: reading the document back gives the same refusals. */
+/* Places are inside the package, wherever it stands; of the package as a whole: none. */
+static const char *inside(const struct tn_description *d, const struct tn_finding *f)
+{
+    return tn_str_is(d->inv->shown, f->file) || tn_str_is(d->inv->root, f->file) ? "" : f->file;
+}
+
 static void write_undetermined(struct tn_json_writer *w, const struct tn_description *d)
 {
+    struct tn_findings all;
+    tn_findings_init(&all, d->arena.alloc, d->findings.max);
+    tn_description_findings(d, &all);
+    if (all.dropped > d->findings.dropped && all.count < all.max) w->out->failed = TN_INSUFFICIENT_MEMORY;
     tn_jw_key(w, "undetermined");
     tn_jw_begin_array(w);
-    for (size_t i = 0; i < d->findings.count; i++) {
-        const struct tn_finding *f = &d->findings.items[i];
+    for (size_t i = 0; i < all.count; i++) {
+        const struct tn_finding *f = &all.items[i];
         if (f->severity != TN_BLOCKER) continue;
         tn_jw_begin_object(w);
         tn_jw_member_cstr(w, "code", tn_status_name(f->code));
         tn_jw_member_cstr(w, "reason", f->message);
-        tn_jw_member_cstr(w, "file", f->file);
+        tn_jw_member_cstr(w, "file", inside(d, f));
         tn_jw_member_cstr(w, "found", f->found);
         tn_jw_member_cstr(w, "expected", f->expected);
         tn_jw_member_cstr(w, "remedy", f->remedy);
         tn_jw_end_object(w);
     }
     tn_jw_end_array(w);
+    tn_findings_release(&all);
 }
 
 void tn_package_document_write(struct tn_json_writer *w, const struct tn_description *d, bool provenance)

@@ -34,10 +34,17 @@ static bool version_is_ours(struct tn_json version, struct tn_findings *findings
     return false;
 }
 
+enum tn_status tn_standard_check_marked(struct tn_json root, struct tn_findings *findings, struct tn_doc_marks *marks)
+{
+    if (version_is_ours(tn_json_get(root, "schema_version"), findings))
+        return tn_doctype_check_marked(root, &tn_standard_document_type, TN_PHASE_DESCRIBE, findings, marks);
+    if (marks) tn_doc_marks_whole(marks, root);
+    return marks && marks->lost ? TN_INSUFFICIENT_MEMORY : TN_METADATA_INVALID;
+}
+
 enum tn_status tn_standard_check_tables(struct tn_json root, struct tn_findings *findings)
 {
-    if (!version_is_ours(tn_json_get(root, "schema_version"), findings)) return TN_METADATA_INVALID;
-    return tn_doctype_check(root, &tn_standard_document_type, TN_PHASE_DESCRIBE, findings);
+    return tn_standard_check_marked(root, findings, NULL);
 }
 
 enum tn_status tn_execution_hints_check_tables(struct tn_json root, struct tn_findings *findings)
