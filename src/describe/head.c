@@ -1,6 +1,8 @@
 /* The tables of heads and problem types. Knows no family, no task and no document. */
 #include "describe/head.h"
 
+#include <stdio.h>
+
 static const struct {
     const char *name, *suffix, *what;
     bool labelled;
@@ -53,4 +55,19 @@ const char *tn_problem_name(enum tn_problem problem)
 #undef X
     };
     return (unsigned)problem < TN_PROBLEMS ? names[problem] : "unknown";
+}
+
+bool tn_head_labels_are_made_up(const struct tn_head *head)
+{
+    for (uint64_t i = 0; i < head->outputs; i++) {
+        char text[32];
+        snprintf(text, sizeof(text), "LABEL_%llu", (unsigned long long)i);
+        if (!tn_str_is(head->labels[i], text)) return false;
+    }
+    return true;
+}
+
+bool tn_head_problem_fits(const struct tn_head *head)
+{
+    return head->problem != TN_PROBLEM_SINGLE_LABEL || head->outputs != 1;
 }

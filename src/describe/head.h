@@ -64,4 +64,9 @@ struct tn_head {
     struct tn_str activation; /* that the scorer puts on its numbers, normalised as in modules; "": not stated */
 };
 
+/* Of a head with labels: whether they are LABEL_0, LABEL_1 ..., which say no more than the numbers do. */
+bool tn_head_labels_are_made_up(const struct tn_head *head);
+/* Whether what the numbers are said to mean goes with how many there are. */
+bool tn_head_problem_fits(const struct tn_head *head);
+
 #endif
