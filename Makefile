@@ -90,6 +90,11 @@ $(OBJ)/%_avx512bf16.o: ISA := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx51
 
 $(OBJ)/tests/%.o: EXTRA := -Itests
 
+# Operators are plain loops over rows: -O2 alone leaves loops of unknown length scalar.
+ifeq ($(CFG),release)
+$(OBJ)/src/ops/%.o: EXTRA := -O3
+endif
+
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(say) CC $<

@@ -32,6 +32,7 @@ struct tn_component_request {
     const char *numeric;               /* "f32", "bf16" as the caller wrote it */
     unsigned threads;                  /* most threads that an invocation may use, >= 1 */
     uint64_t max_rows;                 /* longest sequence in tokens, >= 1 */
+    uint64_t hiding_rows;              /* longest sequence with rows behind its span, which no row then sees; 0: none has */
     uint64_t batch_rows;               /* most rows that one invocation carries, >= max_rows */
     uint64_t batch_sequences;
     uint64_t batch_picks;              /* most rows that one invocation picks; 0: it picks none */
@@ -79,7 +80,8 @@ struct tn_invocation {
     const int32_t *ids;      /* [T] */
     const int32_t *type_ids; /* [T] or NULL: zeros */
     const int32_t *offsets;  /* [S + 1] */
-    const struct tn_span *spans; /* [S] rows that are pooled, `first` relative to the packed rows */
+    /* [S] rows that are pooled, `first` relative to the packed rows; with hiding_rows those that are seen by others */
+    const struct tn_span *spans;
     /*
      * The rows that are picked, counted from the beginning of their sequence: those of sequence s are
      * picks[pick_offsets[s] .. pick_offsets[s + 1] - 1]. NULL: none is.

@@ -361,6 +361,19 @@ typedef enum tn_truncation {
 
 typedef enum tn_side { TN_SIDE_AUTO, TN_SIDE_RIGHT, TN_SIDE_LEFT } tn_side; /* AUTO: as the tokenizer says */
 
+/* Several vectors per text, one for each token that counts: embedding.multi. */
+typedef struct tn_multi_request {
+    size_t struct_size;
+    const tn_string *texts; /* read during the call only */
+    size_t count;
+    const char *role;       /* "query" or "document": the package treats them differently, so that one must be named */
+    tn_truncation truncation; /* of a single text: TN_TRUNCATE_AUTO or TN_TRUNCATE_NO */
+    tn_side side;
+    bool atomic;
+    unsigned batch;
+    uint32_t timeout_ms;
+} tn_multi_request;
+
 typedef struct tn_classify_request {
     size_t struct_size;
     const tn_string *texts; /* read during the call only */
@@ -494,11 +507,15 @@ typedef struct tn_event {
     size_t tag_count;
     const tn_mask *masks;     /* [mask_count] fill: in the order of the text; valid until the execution is freed */
     size_t mask_count;
+    size_t vectors;           /* embedding.multi: rows of `embedding`, which is [vectors, dimensions] */
+    const uint32_t *token_ids; /* [vectors] the token that each row stands for; valid until the execution is freed */
 } tn_event;
 
 /* Checks and queues the request; TN_BUSY with figures when it is not admitted. */
 TN_API tn_status tn_embed_start(tn_session *session, const tn_embed_request *request, tn_execution **out,
                                 tn_error *err);
+TN_API tn_status tn_embed_multi_start(tn_session *session, const tn_multi_request *request, tn_execution **out,
+                                      tn_error *err);
 TN_API tn_status tn_classify_start(tn_session *session, const tn_classify_request *request, tn_execution **out,
                                    tn_error *err);
 /* Documents come best first, equal scores by index, then those that failed by index; nothing before all are scored. */

@@ -282,10 +282,30 @@ void tn_refuse_container(struct tn_builder *b, const struct tn_variant *variant)
 
 /* ---- modules.c, sentence_config.c ------------------------------------------------------------------------------- */
 
-void tn_describe_modules(struct tn_builder *b, struct tn_json list);
-/* Whether the package was saved as a scorer of pairs. */
-bool tn_describe_sentence_config(struct tn_builder *b);
+/* What the package was saved as. OLDER: in a form whose list of modules leaves out what its code applies. */
+enum tn_sentence_kind { TN_SENTENCE_DENSE, TN_SENTENCE_SCORER, TN_SENTENCE_MULTI, TN_SENTENCE_MULTI_OLDER };
+
+enum tn_sentence_kind tn_describe_sentence_config(struct tn_builder *b);
+void tn_describe_modules(struct tn_builder *b, struct tn_json list, enum tn_sentence_kind kind);
 /* Then, behind the modules: what the same document says about the scores. */
 void tn_describe_sentence_scorer(struct tn_builder *b);
+
+/* ---- multi_vector.c -------------------------------------------------------------------------------------------- */
+
+/* The class that Stanford's code saves: a bare encoder with a projection among its weights. */
+#define TN_CLASS_STANFORD "HF_ColBERT"
+
+/* The description's, zeroed when it is new; NULL without memory. */
+struct tn_multi_vector *tn_describe_multi_vector(struct tn_builder *b);
+/* Whether config_sentence_transformers.json has fields that only packages of several vectors have. */
+bool tn_has_multi_vector_marks(struct tn_json root);
+/* A finding about the first of them. */
+void tn_refuse_multi_vector_marks(struct tn_builder *b, struct tn_json root);
+/* Behind the prompts. */
+void tn_read_multi_vector_config(struct tn_builder *b, struct tn_json root);
+/* Lengths and expansion in the Transformer module's own file; refused where the package gives one vector. */
+void tn_read_transformer_roles(struct tn_builder *b, struct tn_json root);
+/* artifact.metadata and the projection, behind an encoder of that class and its tokenizer. */
+void tn_describe_stanford(struct tn_builder *b, const struct tn_component *c);
 
 #endif

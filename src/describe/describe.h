@@ -13,6 +13,7 @@
 #include "describe/hardware.h"
 #include "describe/head.h"
 #include "describe/hints.h"
+#include "describe/multi_vector.h"
 #include "describe/pooling.h"
 #include "describe/schema.h"
 #include "describe/standard/standard.h"
@@ -137,6 +138,7 @@ struct tn_description {
     struct tn_component *components;
     uint32_t component_count;
     struct tn_head *head; /* behind the component, when the convention runs it; NULL: the encoder's rows are the end */
+    struct tn_multi_vector *multi; /* NULL: the package does not give several vectors per text */
     struct tn_tokenizer_facts tokenizer;
     struct tn_module *modules;
     uint32_t module_count;
@@ -144,7 +146,8 @@ struct tn_description {
     struct tn_prompt *prompts;
     uint32_t prompt_count;
     struct tn_str default_prompt; /* name, or "" */
-    struct tn_str similarity;     /* "cosine", "dot", "euclidean", "manhattan" or "" when not stated */
+    /* "cosine", "dot", "euclidean", "manhattan", of several vectors "maxsim", "meanmaxsim"; "" when not stated */
+    struct tn_str similarity;
     /* Longest input in tokens, special tokens included; the smallest of what the package states. 0: not stated. */
     uint64_t max_seq_length;
     uint64_t truncate_dim; /* 0: not stated */

@@ -135,6 +135,24 @@ static void hash_module(struct tn_sha256 *h, const struct tn_module *m)
     hash_number(h, m->eps);
 }
 
+static void hash_multi(struct tn_sha256 *h, const struct tn_multi_vector *m)
+{
+    tn_sha256_update_str(h, TN_STR("multi vector"));
+    for (unsigned r = 0; r < TN_TEXT_ROLES; r++) {
+        tn_sha256_update_u64(h, m->length[r]);
+        hash_flag(h, m->skips[r]);
+    }
+    tn_sha256_update_u64(h, m->expansion.length);
+    hash_flag(h, m->expansion.fixed);
+    hash_flag(h, m->expansion.attended);
+    hash_flag(h, m->expansion.kept);
+    tn_sha256_update_str(h, m->expansion.token);
+    tn_sha256_update_u64(h, m->skip_count);
+    for (uint32_t i = 0; i < m->skip_count; i++) tn_sha256_update_str(h, m->skip[i]);
+    tn_sha256_update_u64(h, m->marker_count);
+    for (uint32_t i = 0; i < m->marker_count; i++) tn_sha256_update_str(h, m->markers[i]);
+}
+
 /* The stages of the file stand in the file, whose digest goes in beside; those of a class are made from these members. */
 static bool counts(const struct tn_tokenizer_facts *t, const struct tn_tokenizer_member *m)
 {
@@ -176,6 +194,7 @@ void tn_description_fingerprint(const struct tn_description *d, struct tn_sha256
     tn_sha256_update_u64(h, d->module_count);
     for (uint32_t i = 0; i < d->module_count; i++) hash_module(h, &d->modules[i]);
     if (d->head) hash_head(h, d->head);
+    if (d->multi) hash_multi(h, d->multi);
     tn_sha256_update_u64(h, d->prompt_count);
     for (uint32_t i = 0; i < d->prompt_count; i++) {
         tn_sha256_update_str(h, d->prompts[i].name);

@@ -4,13 +4,16 @@
 #include <math.h>
 #include <stdio.h>
 
-static bool read_types(struct tn_json list, struct tn_arena *arena, struct tn_str *out, uint32_t *count)
+static bool read_types(struct tn_json list, struct tn_arena *arena, struct tn_str **out, size_t *count)
 {
     struct tn_str name;
+    if (!tn_json_is(list, TN_JSON_ARRAY)) return true;
+    struct tn_str *types = *out = tn_arena_array(arena, tn_json_count(list), sizeof(*types));
+    if (!types) return false;
     for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v)) {
-        if (!tn_json_str(v, &name) || *count == TN_HARDWARE_DTYPES) continue;
-        out[*count] = tn_arena_str(arena, name);
-        if (!out[(*count)++].s) return false;
+        if (!tn_json_str(v, &name)) continue;
+        types[*count] = tn_arena_str(arena, name);
+        if (!types[(*count)++].s) return false;
     }
     return true;
 }
@@ -25,8 +28,8 @@ enum tn_status tn_hardware_read(struct tn_json v, struct tn_arena *arena, struct
     out->has_memory = tn_json_f64(tn_json_get(v, "min_memory_gb"), &out->memory_gib);
     out->has_degree = tn_json_u64(tn_json_get(v, "min_tp_degree"), &out->tp_degree);
     if (out->file.s && out->pointer.s &&
-        read_types(tn_json_get(v, "required_dtypes"), arena, out->required, &out->required_count) &&
-        read_types(tn_json_get(v, "beneficial_dtypes"), arena, out->beneficial, &out->beneficial_count))
+        read_types(tn_json_get(v, "required_dtypes"), arena, &out->required, &out->required_count) &&
+        read_types(tn_json_get(v, "beneficial_dtypes"), arena, &out->beneficial, &out->beneficial_count))
         return TN_OK;
     *out = (struct tn_hardware){0};
     return tn_error_memory(err, TN_PHASE_DESCRIBE, "reading the demands on the machine");
@@ -90,7 +93,7 @@ static void list_types(struct tn_finding *f, const struct tn_hardware_facts *fac
 static void check_types(const struct tn_hardware *h, const struct tn_hardware_facts *facts, enum tn_phase phase,
                         struct tn_findings *findings)
 {
-    for (uint32_t i = 0; i < h->required_count; i++) {
+    for (size_t i = 0; i < h->required_count; i++) {
         if (has_type(facts, h->required[i])) continue;
         struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_MISSING_CAPABILITY, phase,
                                                "the package demands the number type %.*s, which is not taken here",
@@ -100,7 +103,7 @@ static void check_types(const struct tn_hardware *h, const struct tn_hardware_fa
         list_types(f, facts);
         tn_remedy(f, "run it where this type is taken, or use a package without the demand");
     }
-    for (uint32_t i = 0; i < h->beneficial_count; i++) {
+    for (size_t i = 0; i < h->beneficial_count; i++) {
         if (has_type(facts, h->beneficial[i])) continue;
         struct tn_finding *f = tn_findings_add(findings, TN_NOTE, TN_OK, phase,
                                                "the package would gain from the number type %.*s, which is not here",
@@ -110,17 +113,26 @@ static void check_types(const struct tn_hardware *h, const struct tn_hardware_fa
     }
 }
 
+/* "When tensor parallelism is selected": a model that is not spread is not spread too little. */
+static void check_degree(const struct tn_hardware *h, const struct tn_hardware_facts *facts, enum tn_phase phase,
+                         struct tn_findings *findings)
+{
+    bool spread = facts->tp_degree > 1;
+    if (!h->has_degree || h->tp_degree <= 1 || h->tp_degree <= facts->tp_degree) return;
+    struct tn_finding *f = tn_findings_add(findings, spread ? TN_BLOCKER : TN_NOTE, spread ? TN_MISSING_CAPABILITY : TN_OK, phase,
+                                           spread ? "the package gains nothing from so few devices"
+                                                  : "the package is meant to be spread over several devices, and runs on one");
+    place(f, h, "min_tp_degree", -1);
+    tn_found(f, "a tensor-parallel degree of %llu", (unsigned long long)(spread ? facts->tp_degree : 1));
+    tn_expected(f, "at least %llu", (unsigned long long)h->tp_degree);
+    if (spread) tn_remedy(f, "spread it over more devices, or over none");
+}
+
 void tn_hardware_check(const struct tn_hardware *h, const struct tn_hardware_facts *facts, enum tn_phase phase,
                        struct tn_findings *findings)
 {
     if (!h->pointer.s) return;
     check_memory(h, facts, phase, findings);
     if (facts->dtypes) check_types(h, facts, phase, findings);
-    if (!h->has_degree || h->tp_degree <= facts->devices) return;
-    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_MISSING_CAPABILITY, phase,
-                                           "the package demands to be spread over more devices than one model can use here");
-    place(f, h, "min_tp_degree", -1);
-    tn_found(f, "a tensor-parallel degree of at least %llu", (unsigned long long)h->tp_degree);
-    tn_expected(f, "at most %llu", (unsigned long long)facts->devices);
-    tn_remedy(f, "use a package that runs on one device");
+    check_degree(h, facts, phase, findings);
 }

@@ -8,15 +8,13 @@
 
 #include "base/json.h"
 
-enum { TN_HARDWARE_DTYPES = 32 };
-
 struct tn_hardware {
     struct tn_str file, pointer; /* of the object; .s NULL: nothing is demanded */
     bool has_memory, has_degree;
     double memory_gib;
     uint64_t tp_degree;
-    struct tn_str required[TN_HARDWARE_DTYPES], beneficial[TN_HARDWARE_DTYPES];
-    uint32_t required_count, beneficial_count;
+    struct tn_str *required, *beneficial;
+    size_t required_count, beneficial_count;
 };
 
 /* Reads an object whose shape has been checked; what is of another type is passed over. Strings go into the arena. */
@@ -26,12 +24,14 @@ struct tn_hardware_facts {
     uint64_t memory_bytes;      /* of the machine; 0: not known */
     uint64_t memory_limit;      /* what the caller allows; 0: all of it */
     const char *const *dtypes;  /* that are taken, by the names of the standard; NULL-terminated; NULL: not known */
-    uint64_t devices;           /* that one model may be spread over */
+    uint64_t tp_degree;         /* devices that the model is spread over by tensor parallelism; 0 or 1: it is not */
 };
 
 /*
  * Too little memory is TN_RESOURCE_LIMIT: another machine or a higher limit helps, waiting does not. A missing number type
- * or degree of parallelism is TN_MISSING_CAPABILITY. A machine whose memory is not known is a note.
+ * is TN_MISSING_CAPABILITY, and so is a degree of tensor parallelism below the least useful one; the standard speaks of that
+ * degree only where tensor parallelism is selected, so a model that runs whole on one device has a note. A machine whose
+ * memory is not known is a note.
  */
 void tn_hardware_check(const struct tn_hardware *h, const struct tn_hardware_facts *facts, enum tn_phase phase,
                        struct tn_findings *findings);

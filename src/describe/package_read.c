@@ -383,6 +383,44 @@ static void read_modules(struct tn_builder *b, struct tn_json list)
         read_module(&chain, v, position++);
 }
 
+/* ---- several vectors per text -------------------------------------------------------------------------------------- */
+
+static struct tn_str *read_texts(struct tn_builder *b, struct tn_json list, uint32_t *count)
+{
+    struct tn_str *out = tn_builder_array(b, tn_json_count(list), sizeof(*out)), text;
+    for (struct tn_json v = tn_json_first(list); out && tn_json_present(v); v = tn_json_next(v))
+        if (tn_json_str(v, &text)) out[(*count)++] = tn_builder_str(b, text);
+    return out;
+}
+
+static void check_role_length(struct tn_builder *b, struct tn_json v)
+{
+    bool hard = false;
+    uint64_t stated = 0, most = b->d->component_count ? tn_component_positions(b->d->components, &hard) : 0;
+    if (!hard || most == 0 || !tn_json_u64(v, &stated) || stated <= most) return;
+    tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "is more than the position table holds"), "at most %llu", (unsigned long long)most);
+}
+
+static void read_multi_vector(struct tn_builder *b, struct tn_json object)
+{
+    struct tn_multi_vector *m = tn_describe_multi_vector(b);
+    struct tn_json expansion = tn_json_get(object, "expansion");
+    if (!m) return;
+    m->length[TN_OF_QUERY] = tn_package_size(object, "query_length");
+    m->length[TN_OF_DOCUMENT] = tn_package_size(object, "document_length");
+    m->expansion = (struct tn_expansion){
+        .length = tn_package_size(expansion, "length"), .fixed = tn_package_flag(expansion, "fixed"), .attended = tn_package_flag(expansion, "attended"),
+        .kept = tn_package_flag(expansion, "kept"), .token = tn_package_text(b, expansion, "token")};
+    m->skip = read_texts(b, tn_json_get(object, "skip"), &m->skip_count);
+    m->skips[TN_OF_QUERY] = tn_package_flag(object, "skips_in_queries");
+    m->skips[TN_OF_DOCUMENT] = tn_package_flag(object, "skips_in_documents");
+    m->markers = read_texts(b, tn_json_get(object, "markers"), &m->marker_count);
+    tn_fact_of_json(b, object, RULE, false, "multi_vector.stated");
+    check_role_length(b, tn_json_get(object, "query_length"));
+    check_role_length(b, tn_json_get(object, "document_length"));
+    check_role_length(b, tn_json_get(expansion, "length"));
+}
+
 /* ---- what was asserted, and what was left open -------------------------------------------------------------------- */
 
 /* "/x" or "DOCUMENT#/x"; of a configuration no field that is known to matter, or known not to. */
@@ -495,7 +533,8 @@ static void check_cut(struct tn_builder *b, struct tn_json v)
     bool pooled = false;
     if (d->truncate_dim == 0 || d->component_count == 0) return;
     for (uint32_t i = 0; i < d->module_count; i++) pooled |= d->modules[i].kind == TN_MODULE_POOLING;
-    uint64_t width = pooled ? d->modules[d->module_count - 1].out_features : 0;
+    pooled |= d->multi != NULL;
+    uint64_t width = pooled && d->module_count ? d->modules[d->module_count - 1].out_features : 0;
     if (d->truncate_dim <= width) return;
     struct tn_finding *f = tn_package_refuse(b, v, TN_METADATA_INVALID, pooled ? "is more than there is to cut" : "cuts a vector that nothing makes");
     if (pooled) tn_expected(f, "at most %llu, the width of the last module; 0: nothing is cut", (unsigned long long)width);
@@ -513,6 +552,7 @@ void tn_package_document_read(struct tn_builder *b, struct tn_json root)
     read_components(b, tn_json_get(root, "components"));
     read_modules(b, tn_json_get(root, "modules"));
     if (tn_json_is(tn_json_get(root, "head"), TN_JSON_OBJECT)) tn_package_read_head(b, tn_json_get(root, "head"));
+    if (tn_json_is(tn_json_get(root, "multi_vector"), TN_JSON_OBJECT)) read_multi_vector(b, tn_json_get(root, "multi_vector"));
     read_prompts(b, tn_json_get(root, "prompts"));
     check_default_prompt(b, tn_json_get(root, "default_prompt"));
     check_length(b, tn_json_get(root, "max_seq_length"));

@@ -24,7 +24,7 @@ static const char *const schema_values[] = {TN_PACKAGE_SCHEMA, NULL};
 static const struct tn_doctype schema = {.kind = TN_DOC_ENUM, .values = schema_values};
 static const char *const side_values[] = {"left", "right", NULL};
 static const struct tn_doctype side = {.kind = TN_DOC_ENUM, .values = side_values};
-static const char *const similarity_values[] = {"", "cosine", "dot", "euclidean", "manhattan", NULL};
+static const char *const similarity_values[] = {"", "cosine", "dot", "euclidean", "manhattan", "maxsim", "meanmaxsim", NULL};
 static const struct tn_doctype similarity = {.kind = TN_DOC_ENUM, .values = similarity_values};
 
 /* ---- components -------------------------------------------------------------------------------------------------- */
@@ -171,6 +171,42 @@ static const struct tn_doctype head = {
     .field_count = COUNT(head_fields),
 };
 
+/* ---- several vectors per text -------------------------------------------------------------------------------------- */
+
+static const struct tn_docfield expansion_fields[] = {
+    {"length", &size, TN_DOC_REQUIRED, NULL, "Least tokens of a query, special ones included."},
+    {"fixed", &flag, TN_DOC_REQUIRED, NULL, "Whether they are also the most."},
+    {"attended", &flag, TN_DOC_REQUIRED, NULL, "Whether the tokens that fill it up are seen by the others."},
+    {"kept", &flag, TN_DOC_REQUIRED, NULL, "Whether their vectors belong to the result."},
+    {"token", &some_text, TN_DOC_REQUIRED, NULL, "The token that fills it up."},
+};
+
+static const struct tn_doctype expansion = {
+    .kind = TN_DOC_OBJECT,
+    .name = "Expansion",
+    .note = "How short queries are filled up.",
+    .fields = expansion_fields,
+    .field_count = COUNT(expansion_fields),
+};
+
+static const struct tn_docfield multi_vector_fields[] = {
+    {"query_length", &length, TN_DOC_REQUIRED, NULL, "Longest query in tokens; 0: max_seq_length, or the expansion's."},
+    {"document_length", &length, TN_DOC_REQUIRED, NULL, "Longest document in tokens; 0: max_seq_length."},
+    {"expansion", &expansion, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Null: queries stay as they are."},
+    {"skip", &texts, TN_DOC_REQUIRED, NULL, "Tokens of which no vector is kept."},
+    {"skips_in_queries", &flag, TN_DOC_REQUIRED, NULL, NULL},
+    {"skips_in_documents", &flag, TN_DOC_REQUIRED, NULL, NULL},
+    {"markers", &texts, TN_DOC_REQUIRED, NULL, "Beginnings of prompts that the tokenizer keeps whole where its vocabulary has them."},
+};
+
+static const struct tn_doctype multi_vector = {
+    .kind = TN_DOC_OBJECT,
+    .name = "MultiVector",
+    .note = "How texts become several vectors, one for each token.",
+    .fields = multi_vector_fields,
+    .field_count = COUNT(multi_vector_fields),
+};
+
 /* ---- tokenizer --------------------------------------------------------------------------------------------------- */
 
 static const char *const source_values[] = {"file", "class", "vocab", NULL};
@@ -245,6 +281,7 @@ static const struct tn_docfield fields[] = {
     {"components", &components, TN_DOC_REQUIRED, NULL, NULL},
     {"modules", &modules, TN_DOC_REQUIRED, NULL, NULL},
     {"head", &head, TN_DOC_NULLABLE, NULL, "Null: the rows of the encoder are the end."},
+    {"multi_vector", &multi_vector, TN_DOC_NULLABLE, NULL, "Null: not several vectors per text."},
     {"prompts", &prompts, TN_DOC_REQUIRED, NULL, NULL},
     {"default_prompt", &any_text, TN_DOC_REQUIRED, NULL, "Role of the prompt that is used when none is named; empty: none."},
     {"similarity", &similarity, TN_DOC_REQUIRED, NULL, "How vectors are compared; empty: not stated."},

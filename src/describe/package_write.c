@@ -137,6 +137,46 @@ static void write_head(struct tn_json_writer *w, const struct tn_head *h)
     tn_jw_end_object(w);
 }
 
+/* ---- several vectors per text -------------------------------------------------------------------------------------- */
+
+static void write_texts(struct tn_json_writer *w, const char *name, const struct tn_str *texts, uint32_t count)
+{
+    tn_jw_key(w, name);
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < count; i++) tn_jw_str(w, texts[i]);
+    tn_jw_end_array(w);
+}
+
+static void write_multi_vector(struct tn_json_writer *w, const struct tn_multi_vector *m)
+{
+    tn_jw_key(w, "multi_vector");
+    if (!m) {
+        tn_jw_null(w);
+        return;
+    }
+    const struct tn_expansion *x = &m->expansion;
+    tn_jw_begin_object(w);
+    tn_jw_member_u64(w, "query_length", m->length[TN_OF_QUERY]);
+    tn_jw_member_u64(w, "document_length", m->length[TN_OF_DOCUMENT]);
+    tn_jw_key(w, "expansion");
+    if (x->length) {
+        tn_jw_begin_object(w);
+        tn_jw_member_u64(w, "length", x->length);
+        tn_jw_member_bool(w, "fixed", x->fixed);
+        tn_jw_member_bool(w, "attended", x->attended);
+        tn_jw_member_bool(w, "kept", x->kept);
+        tn_jw_member_str(w, "token", x->token);
+        tn_jw_end_object(w);
+    } else {
+        tn_jw_null(w);
+    }
+    write_texts(w, "skip", m->skip, m->skip_count);
+    tn_jw_member_bool(w, "skips_in_queries", m->skips[TN_OF_QUERY]);
+    tn_jw_member_bool(w, "skips_in_documents", m->skips[TN_OF_DOCUMENT]);
+    write_texts(w, "markers", m->markers, m->marker_count);
+    tn_jw_end_object(w);
+}
+
 /* ---- tokenizer --------------------------------------------------------------------------------------------------- */
 
 static void write_tokenizer(struct tn_json_writer *w, const struct tn_tokenizer_facts *t)
@@ -172,6 +212,7 @@ void tn_description_write_content(struct tn_json_writer *w, const struct tn_desc
     for (uint32_t i = 0; i < d->module_count; i++) write_module(w, &d->modules[i]);
     tn_jw_end_array(w);
     write_head(w, d->head);
+    write_multi_vector(w, d->multi);
     tn_jw_key(w, "prompts");
     tn_jw_begin_object(w);
     for (uint32_t i = 0; i < d->prompt_count; i++) {

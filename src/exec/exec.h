@@ -26,6 +26,7 @@ struct tn_program;
 struct tn_program_options {
     struct tn_pool *pool;
     unsigned threads; /* most that a call may use */
+    const struct tn_kernels *kernels; /* NULL: the fastest that this CPU has */
     const struct tn_cancel *cancel; /* of the loading */
     tn_progress_fn progress;
     void *progress_user;

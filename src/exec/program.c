@@ -172,7 +172,8 @@ static enum tn_status prepare_step(struct packing *k, const struct tn_net *net, 
     const struct tn_node *n = s->node;
     struct tn_program *p = k->p;
     enum tn_status st = TN_OK;
-    struct tn_prepare prepare = {.node = n, .in = k->in, .types = k->types, .alloc = p->alloc, .pool = p->pool, .threads = p->threads};
+    struct tn_prepare prepare = {.node = n, .in = k->in, .types = k->types, .alloc = p->alloc, .pool = p->pool, .threads = p->threads,
+                                 .kernels = p->kernels};
     for (size_t i = 0; i < 16; i++) prepare.keep[i] = true;
     memset(k->in, 0, n->in_count * sizeof(*k->in));
     memset(k->types, 0, n->in_count * sizeof(*k->types));
@@ -254,7 +255,13 @@ enum tn_status tn_program_new(struct tn_model *model, const struct tn_program_op
     enum tn_status st = TN_OK;
     *out = NULL;
     if (!p) return tn_error_memory(err, TN_PHASE_LOAD, "making a program");
-    *p = (struct tn_program){.model = model, .alloc = a, .pool = options->pool, .threads = options->threads};
+    *p = (struct tn_program){.model = model, .alloc = a, .pool = options->pool, .threads = options->threads,
+                             .kernels = options->kernels};
+    if (!p->kernels) {
+        struct tn_cpu cpu;
+        tn_cpu_detect(&cpu);
+        p->kernels = tn_kernels_select(&cpu, NULL);
+    }
     tn_arena_init(&p->arena, a);
     bool good = list_nets(p, model->main);
     for (size_t i = 0; good && i < p->net_count; i++) good = find_lifetimes(p, &p->nets[i]);

@@ -32,6 +32,7 @@ struct tn_program {
     struct tn_arena arena;
     struct tn_pool *pool;
     unsigned threads;
+    const struct tn_kernels *kernels;
     struct tn_net_program *nets; /* [0] is the main graph */
     size_t net_count, net_cap;
     uint32_t most_operands;

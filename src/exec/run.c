@@ -266,7 +266,7 @@ static bool run_step(struct tn_exec_context *c, struct frame *f, const struct tn
     }
     struct running w = {.r = {.node = n, .state = s->state, .in = room->in, .in_count = n->in_count, .out_count = n->out_count,
                               .out = room->out, .wanted = room->wanted, .heap = &c->heap, .pool = c->program->pool,
-                              .threads = c->program->threads, .cancel = c->cancel, .graph = run_inner, .why = &why},
+                              .threads = c->program->threads, .kernels = c->program->kernels, .cancel = c->cancel, .graph = run_inner, .why = &why},
                         .c = c,
                         .f = f};
     bool good = make_outputs(c, s, room);

@@ -124,6 +124,11 @@ static void mark_seen(struct binder *b, const struct tn_tensor_info *t)
     b->seen[t - (b->inv->tensors + b->c->variant->first_tensor)] = true;
 }
 
+static bool is_seen(const struct binder *b, const struct tn_tensor_info *t)
+{
+    return b->seen[t - (b->inv->tensors + b->c->variant->first_tensor)];
+}
+
 static struct tn_str file_of(const struct binder *b, const struct tn_tensor_info *t)
 {
     return b->inv->files[t->file].path;
@@ -315,7 +320,7 @@ static bool refuse_out_of_force(struct binder *b, size_t rule_index, uint64_t la
     bool of_head = rule_index >= b->family->tensor_count;
     const struct tn_tensor_info *t = find(b, prefix_of(b, rule), rule->name, layer, name);
     if (!t && rule->alias) t = find(b, prefix_of(b, rule), rule->alias, layer, name);
-    if (!t || (!of_head && unused_rule(b, t->name))) return true;
+    if (!t || is_seen(b, t) || (!of_head && unused_rule(b, t->name))) return true; /* seen: another rule has bound it */
     mark_seen(b, t);
     struct tn_str full_role = expand(role, "", rule->role, layer);
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_UNEXPECTED_TENSOR, TN_PHASE_ASSESS,
@@ -487,6 +492,19 @@ static void report_unexpected(struct binder *b, const struct tn_tensor_info *t)
     tn_remedy(f, "the model may be a variant of the family that changes answers; a reader for it is needed");
 }
 
+/* "module.N.weight" and the like for a tensor among the encoder's that a module of the chain reads; else empty. */
+static struct tn_str role_in_chain(const struct tn_description *d, const struct tn_tensor_info *t, char *buf)
+{
+    for (uint32_t i = 0; i < d->module_count; i++) {
+        const struct tn_module *m = &d->modules[i];
+        const char *part = m->weight == t ? "weight" : m->bias_tensor == t ? "bias" : m->residual_weight == t ? "residual" : NULL;
+        if (!part) continue;
+        int n = snprintf(buf, NAME_SIZE, "module.%u.%s", m->index, part);
+        return (struct tn_str){buf, n > 0 ? (size_t)n : 0};
+    }
+    return TN_STR("");
+}
+
 /* Accounts for every tensor that no rule has bound. False: out of memory. */
 static bool audit_rest(struct binder *b)
 {
@@ -495,6 +513,12 @@ static bool audit_rest(struct binder *b)
     for (uint32_t i = 0; i < v->tensor_count; i++) {
         if (b->seen[i]) continue;
         const struct tn_tensor_info *t = &b->inv->tensors[v->first_tensor + i];
+        char buf[NAME_SIZE];
+        struct tn_str role = role_in_chain(b->d, t, buf);
+        if (role.n) {
+            if (!add_audit(b, TN_AUDIT_LOADED, role, t->name, NULL)) return false;
+            continue;
+        }
         const struct tn_unused_rule *rule = unused_rule(b, t->name);
         if (!rule && of_some_layer(b, t->name)) {
             if (b->extra_layers++ == 0) extra = t;

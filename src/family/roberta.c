@@ -80,6 +80,7 @@ const struct tn_family tn_family_roberta = {
     .prefixes = tn_roberta_prefixes,
     .tensors = tn_roberta_tensors,
     .tensor_count = TN_ROBERTA_TENSORS,
+    .tied = {"embeddings.word", "lm_head.decoder.weight"},
     .unused = tn_roberta_unused,
     .unused_count = TN_ROBERTA_UNUSED,
     .build = tn_roberta_build,

@@ -109,6 +109,7 @@ struct tn_op_attention { /* bidirectional, over q | k | v side by side in one va
     uint32_t bias;            /* [buckets, heads] relative bias (T5's buckets), or TN_NO_WEIGHT */
     uint64_t bias_buckets, bias_max_distance;
     uint64_t window; /* rows at a distance below it see each other; 0: all do */
+    bool keys_of_span; /* only the rows of the sequence's span, which begins it, are seen */
     struct tn_relative_terms relative;
 };
 

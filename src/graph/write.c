@@ -60,6 +60,7 @@ static void write_attributes(struct tn_json_writer *w, const struct tn_graph *g,
         tn_jw_member_f64(w, "scale", op->as.attention.scale);
         write_weight(w, g, "relative_bias", op->as.attention.bias);
         if (op->as.attention.window) tn_jw_member_u64(w, "window", op->as.attention.window);
+        if (op->as.attention.keys_of_span) tn_jw_member_bool(w, "keys_of_span", true);
         write_relative(w, &op->as.attention.relative);
         break;
     case TN_OP_TABLE:
@@ -176,6 +177,7 @@ static void hash_attributes(struct tn_sha256 *h, const struct tn_graph *g, const
         tn_sha256_update_u64(h, op->as.attention.bias_buckets);
         tn_sha256_update_u64(h, op->as.attention.bias_max_distance);
         tn_sha256_update_u64(h, op->as.attention.window);
+        if (op->as.attention.keys_of_span) tn_sha256_update_str(h, TN_STR("keys of span"));
         hash_relative(h, &op->as.attention.relative);
         break;
     case TN_OP_TABLE:

@@ -109,7 +109,11 @@ struct tn_linear_args {
  * Disentangled terms (He et al. 2021, arXiv 2006.03654, section 3.1): with r = relative_row[relative_center + (j - i)]
  * the product q_i . k_j gains q_i . position_key[r] and k_j . position_query[r]; the head's columns of a table's row
  * are those of q. Either table may be NULL. Not together with a window.
+ *
+ * With `seen` only the first seen[s].count rows of sequence s are keys: at least 1, and with a window so many that every
+ * row sees one. The rows behind them attend and are attended by nobody. Not together with disentangled terms.
  */
+struct tn_span;
 struct tn_attention_args {
     const float *q, *k, *v; /* may point into one [T, 3 heads head_dim] buffer */
     size_t q_stride, k_stride, v_stride;
@@ -122,6 +126,7 @@ struct tn_attention_args {
     const float *bias;
     size_t bias_stride, bias_center;
     size_t window; /* 0: all keys */
+    const struct tn_span *seen; /* [sequences], or NULL: all keys; only `count` is read */
     const float *position_key, *position_query;
     size_t position_stride;
     const int32_t *relative_row; /* read only with one of the tables; |j - i| < the longest length */

@@ -16,6 +16,7 @@
 #define TN_OPS_OP_H
 
 #include "base/pool.h"
+#include "kernel/kernel.h"
 #include "net/schema.h"
 
 /* ---- inference ---------------------------------------------------------------------------------------------------- */
@@ -106,6 +107,7 @@ struct tn_run {
     struct tn_heap *heap; /* for outputs and scratch; of the calling thread alone */
     struct tn_pool *pool;
     unsigned threads;
+    const struct tn_kernels *kernels; /* the same as at `prepare` */
     const struct tn_cancel *cancel;
     /*
      * Runs a graph inside the node: `in` and `out` in the order of its ports, `out` gains references. Values from around
@@ -152,6 +154,7 @@ struct tn_prepare {
     struct tn_alloc *alloc;
     struct tn_pool *pool;
     unsigned threads;
+    const struct tn_kernels *kernels;
     bool keep[16]; /* set false for an operand that `run` no longer reads: its memory is given back. Begins true */
 };
 

@@ -1,9 +1,47 @@
 /* The groups of operators. Adding a group is adding a file and two lines here. */
 #include "ops/op.h"
 
-extern const struct tn_operators tn_ops_elementwise;
+extern const struct tn_operators tn_ops_arrange;
+extern const struct tn_operators tn_ops_cast;
+extern const struct tn_operators tn_ops_constant;
+extern const struct tn_operators tn_ops_control;
+extern const struct tn_operators tn_ops_conv;
+extern const struct tn_operators tn_ops_conv_integer;
+extern const struct tn_operators tn_ops_conv_transpose;
+extern const struct tn_operators tn_ops_einsum;
+extern const struct tn_operators tn_ops_elementwise_binary;
+extern const struct tn_operators tn_ops_elementwise_select;
+extern const struct tn_operators tn_ops_elementwise_unary;
+extern const struct tn_operators tn_ops_gather;
+extern const struct tn_operators tn_ops_matmul;
+extern const struct tn_operators tn_ops_matmul_integer;
+extern const struct tn_operators tn_ops_move;
+extern const struct tn_operators tn_ops_pool;
+extern const struct tn_operators tn_ops_reduce;
+extern const struct tn_operators tn_ops_select;
+extern const struct tn_operators tn_ops_sequence;
+extern const struct tn_operators tn_ops_shape;
 
 const struct tn_operators *const tn_operator_groups[] = {
-    &tn_ops_elementwise,
+    &tn_ops_arrange,
+    &tn_ops_cast,
+    &tn_ops_constant,
+    &tn_ops_control,
+    &tn_ops_conv,
+    &tn_ops_conv_integer,
+    &tn_ops_conv_transpose,
+    &tn_ops_einsum,
+    &tn_ops_elementwise_binary,
+    &tn_ops_elementwise_select,
+    &tn_ops_elementwise_unary,
+    &tn_ops_gather,
+    &tn_ops_matmul,
+    &tn_ops_matmul_integer,
+    &tn_ops_move,
+    &tn_ops_pool,
+    &tn_ops_reduce,
+    &tn_ops_select,
+    &tn_ops_sequence,
+    &tn_ops_shape,
 };
 const size_t tn_operator_group_count = sizeof(tn_operator_groups) / sizeof(tn_operator_groups[0]);

@@ -70,6 +70,7 @@ static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
         .numeric = known ? s->policy.numeric : "f32", /* an unknown one is a finding already */
         .threads = s->policy.threads > s->planner->defaults.most_threads ? 1 : (unsigned)s->policy.threads,
         .max_rows = longest,
+        .hiding_rows = s->route.hiding_rows,
         .batch_rows = batch_rows(s->policy.threads, longest),
     };
     row->request.batch_sequences = row->request.batch_rows / ROWS_PER_SEQUENCE;
@@ -158,7 +159,7 @@ static enum tn_status assess_wishes(struct tn_survey *s, struct tn_survey_row *r
         .memory_bytes = s->planner->defaults.machine_memory,
         .memory_limit = s->policy.memory_limit,
         .dtypes = provider->dtypes,
-        .devices = provider->device_count ? provider->device_count : 1,
+        .tp_degree = 1, /* no provider spreads a model */
     };
     tn_hardware_check(&s->planner->d->hardware, &facts, TN_PHASE_ASSESS, &row->findings);
     return tn_plan_hints_judge(s, row, err);

@@ -59,6 +59,7 @@ struct tn_digest tn_plan_fingerprint(const struct tn_survey *s, const struct tn_
     tn_sha256_update_u64(&h, s->route.first_module);
     tn_sha256_update_u64(&h, s->route.module_end);
     tn_sha256_update_u64(&h, s->route.max_tokens);
+    if (s->route.hiding_rows) tn_sha256_update_u64(&h, s->route.hiding_rows);
     if (s->route.head) tn_sha256_update_u64(&h, s->route.head->kind);
     tn_sha256_update_str(&h, row->record_route.stored);
     tn_sha256_update_str(&h, row->record_route.compute);

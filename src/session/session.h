@@ -102,6 +102,13 @@ void tn_session_unload(struct tn_session *s);
 enum tn_status tn_tokenizer_build(const struct tn_context *ctx, const struct tn_description *d,
                                   struct tn_text_tokenizer **out, struct tn_error *err);
 
+/*
+ * tokenizer_markers.c: the tokenizer that keeps the markers of a package whole, in the place of *t, made from `root`, the
+ * document that *t was made from. Where none is taken apart, *t stays.
+ */
+enum tn_status tn_tokenizer_keep_markers(const struct tn_context *ctx, const struct tn_multi_vector *m, struct tn_json root,
+                                         struct tn_text_tokenizer **t, struct tn_error *err);
+
 /* ---- scheduler.c ---------------------------------------------------------------------------------------------------- */
 
 /* Body of the driver thread. */

@@ -408,6 +408,13 @@ static enum tn_status write_lowered_document(struct maker *m)
 
 /* ---- building ------------------------------------------------------------------------------------------------------- */
 
+static enum tn_status build_from(struct maker *m, struct tn_json root, struct tn_text_tokenizer **out)
+{
+    enum tn_status st = tn_text_tokenizer_from_json(m->ctx, root, out, m->err);
+    if (!st && m->d->multi) st = tn_tokenizer_keep_markers(m->ctx, m->d->multi, root, out, m->err);
+    return st;
+}
+
 static enum tn_status build_written(struct maker *m, struct tn_str name, struct tn_text_tokenizer **out)
 {
     struct tn_json_doc doc = {0};
@@ -416,7 +423,7 @@ static enum tn_status build_written(struct maker *m, struct tn_str name, struct 
     if (st) return st;
     if (tn_buf_status(&m->text)) return tn_error_memory(m->err, TN_PHASE_LOAD, "building the tokenizer");
     st = tn_json_parse(&doc, m->ctx->alloc, &m->ctx->limits, name, tn_buf_str(&m->text), m->err);
-    if (!st) st = tn_text_tokenizer_from_json(m->ctx, tn_json_root(&doc), out, m->err);
+    if (!st) st = build_from(m, tn_json_root(&doc), out);
     tn_json_release(&doc);
     return st;
 }
@@ -440,7 +447,7 @@ enum tn_status tn_tokenizer_build(const struct tn_context *ctx, const struct tn_
     tn_buf_init(&m.text, ctx->alloc, (size_t)ctx->limits.json_bytes);
     enum tn_status st = from_lines ? read_vocab(&m) : tn_inventory_json(d->inv, name, &m.file, err);
     if (!st && d->tokenizer.source == TN_TOKENIZER_FILE && !d->tokenizer.lower_case_first) {
-        st = tn_text_tokenizer_from_json(ctx, tn_json_root(&m.file), out, err);
+        st = build_from(&m, tn_json_root(&m.file), out);
     } else if (!st) {
         st = build_written(&m, name, out);
     }

@@ -35,16 +35,26 @@ float *tn_batch_result(const struct tn_batch *batch, uint32_t sequence, uint32_t
 bool tn_batch_add(struct tn_batch *batch, size_t item, const uint32_t *ids, const uint32_t *type_ids, uint32_t count,
                   struct tn_span span)
 {
+    return tn_batch_add_filled(batch, item, ids, type_ids, count, 0, count, span);
+}
+
+bool tn_batch_add_filled(struct tn_batch *batch, size_t item, const uint32_t *ids, const uint32_t *type_ids, uint32_t count,
+                         uint32_t filler, uint32_t total, struct tn_span span)
+{
     uint32_t at = batch->rows, s = batch->sequences;
-    if (s == batch->max_sequences || count > batch->max_rows - at) return false;
+    if (s == batch->max_sequences || total > batch->max_rows - at) return false;
     for (uint32_t i = 0; i < count; i++) {
         batch->ids[at + i] = (int32_t)ids[i];
         batch->type_ids[at + i] = type_ids ? (int32_t)type_ids[i] : 0;
     }
+    for (uint32_t i = count; i < total; i++) {
+        batch->ids[at + i] = (int32_t)filler;
+        batch->type_ids[at + i] = 0;
+    }
     span.first += (int32_t)at;
     batch->spans[s] = span;
     batch->items[s] = item;
-    batch->rows = at + count;
+    batch->rows = at + total;
     batch->sequences = s + 1;
     batch->offsets[s + 1] = (int32_t)batch->rows;
     if (batch->max_picks) batch->pick_offsets[s + 1] = batch->pick_offsets[s];

@@ -7,6 +7,7 @@
 static const struct tn_task *const tasks[] = {
     &tn_task_classify_text,
     &tn_task_embedding_dense,
+    &tn_task_embedding_multi,
     &tn_task_fill,
     &tn_task_rerank,
     &tn_task_tag,

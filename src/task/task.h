@@ -22,6 +22,7 @@ struct tn_task_route {
     const struct tn_component *component;
     uint32_t first_module, module_end; /* modules[first, end) run inside the provider, behind the component */
     uint64_t max_tokens;               /* longest sequence, special tokens included */
+    uint64_t hiding_rows;              /* longest sequence whose rows behind its span are seen by none; 0: none has such rows */
     const struct tn_head *head;        /* that runs inside the provider, behind the component; NULL: none */
     bool picked;                       /* ... on the tokens that the recipe picks, and on no others */
 };
@@ -172,6 +173,9 @@ struct tn_recipe {
 /* Appends a sequence; false when it does not fit. `type_ids` NULL: zeros. The span is relative to the sequence. */
 bool tn_batch_add(struct tn_batch *batch, size_t item, const uint32_t *ids, const uint32_t *type_ids, uint32_t count,
                   struct tn_span span);
+/* The same with `filler` of type 0 behind the ids until the sequence has `total` tokens. */
+bool tn_batch_add_filled(struct tn_batch *batch, size_t item, const uint32_t *ids, const uint32_t *type_ids, uint32_t count,
+                         uint32_t filler, uint32_t total, struct tn_span span);
 /* Asks about a token of the sequence that was added last, after those that it asked about before; false: no room. */
 bool tn_batch_pick(struct tn_batch *batch, uint32_t token);
 /* Takes back sequences [first, ...) */
@@ -182,6 +186,7 @@ float *tn_batch_result(const struct tn_batch *batch, uint32_t sequence, uint32_t
 
 extern const struct tn_task tn_task_classify_text;
 extern const struct tn_task tn_task_embedding_dense;
+extern const struct tn_task tn_task_embedding_multi;
 extern const struct tn_task tn_task_fill;
 extern const struct tn_task tn_task_rerank;
 extern const struct tn_task tn_task_tag;

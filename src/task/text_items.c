@@ -351,9 +351,9 @@ static bool ask(struct tn_text_items *t, const struct tn_recipe_run *run, const 
         settle(t, i, st, e->total);
         return true;
     }
-    if (!tn_batch_add(step->wanted, i, e->ids, t->model->type_ids ? e->type_ids : NULL, (uint32_t)e->count, span)) {
-        return false;
-    }
+    uint32_t count = (uint32_t)e->count, total = count < t->fill_to ? t->fill_to : count;
+    const uint32_t *types = t->model->type_ids ? e->type_ids : NULL;
+    if (!tn_batch_add_filled(step->wanted, i, e->ids, types, count, t->filler, total, span)) return false;
     if (hooks->pick && !hooks->pick(run, e, step->wanted)) {
         tn_batch_cut(step->wanted, step->wanted->sequences - 1);
         return false;

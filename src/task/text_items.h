@@ -62,6 +62,7 @@ struct tn_text_items {
     bool truncate;   /* else an item beyond the limit fails */
     bool has_lead;
     unsigned batch;  /* most sequences per step; 0: by tokens */
+    uint32_t fill_to, filler; /* shorter sequences get `filler` behind their tokens until they have so many; 0: none */
     size_t count, begun, ready, checked;
     size_t prompt_bytes, lead_bytes; /* the lead, its prompt included, begins `text` */
     uint64_t *end;   /* [count] end of each item's bytes in `text` */
@@ -87,7 +88,7 @@ struct tn_text_hooks {
 /* Checks pointers, counts and limits. *bytes: what the items hold, and what the longest needs while it is tokenized. */
 enum tn_status tn_text_items_measure(const struct tn_text_model *m, const struct tn_text_source *source, uint64_t *bytes,
                                      struct tn_error *err);
-/* Copies the texts. The source was measured. The caller sets atomic, whole, truncate, batch and encode afterwards. */
+/* Copies the texts. The source was measured. The caller sets atomic, whole, truncate, batch, fill_to and encode afterwards. */
 enum tn_status tn_text_items_start(struct tn_text_items *t, const struct tn_text_model *m,
                                    const struct tn_text_source *source, struct tn_alloc *alloc, struct tn_error *err);
 /* Texts go, items stay. */

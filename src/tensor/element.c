@@ -34,7 +34,8 @@ bool tn_element_bytes(enum tn_element e, uint64_t count, size_t *out)
 
 /*
  * sign, exponent bits, fraction bits, bias; what the top codes mean. FN: only the all-ones code is NaN; UZ: there is no
- * negative zero, its code is NaN; IEEE: infinities and NaNs; E8M0: powers of two alone, 255 is NaN; PLAIN: finite alone.
+ * negative zero, its code is NaN; IEEE: infinities and NaNs; E8M0: powers of two alone, 255 is NaN; PLAIN: finite alone, NaN
+ * becomes the zero with a sign, as numpy's conversion has it.
  */
 enum tops { IEEE, FN, UZ, PLAIN };
 struct small {
@@ -99,7 +100,7 @@ uint8_t tn_small_float_of(enum tn_element e, float value, bool saturate)
     if (!small_of(e, &s)) return 0;
     int width = s.exponent + s.fraction, sign = signbit(value) ? 1 : 0;
     int top = (1 << width) - 1, largest = s.tops == FN ? top - 1 : s.tops == IEEE ? (top >> s.fraction << s.fraction) - 1 : top;
-    if (isnan(value)) return (uint8_t)(s.tops == UZ ? 1 << width : s.tops == PLAIN ? sign << width | largest : sign << width | top);
+    if (isnan(value)) return (uint8_t)(s.tops == UZ ? 1 << width : s.tops == PLAIN ? 1 << width : sign << width | top);
     float magnitude = fabsf(value);
     if (isinf(value)) return beyond(&s, sign, largest, saturate);
     if (magnitude == 0) return (uint8_t)(s.tops == UZ ? 0 : sign << width);

@@ -97,7 +97,8 @@ void tn_text_scratch_release(struct tn_text_scratch *s)
     tn_free(s->alloc, s->output_offsets);
     tn_regex_run_release(&s->regex);
     tn_free(s->alloc, s->bpe.symbols);
-    tn_free(s->alloc, s->bpe.heap);
+    tn_free(s->alloc, s->bpe.heap.at);
+    for (size_t i = 0; i < TN_BPE_BUCKETS; i++) tn_free(s->alloc, s->bpe.buckets[i].at);
     tn_free(s->alloc, s->bpe.text);
     tn_free(s->alloc, s->path);
 }

@@ -95,11 +95,20 @@ struct tn_bpe_merge {
     uint32_t id;  /* of the result */
 };
 
+struct tn_bpe_merges {
+    struct tn_bpe_merge *at;
+    size_t count, cap;
+};
+
+enum { TN_BPE_BUCKETS = 64 };
+
 struct tn_bpe_work {
     struct tn_bpe_symbol *symbols;
     size_t count, cap;
-    struct tn_bpe_merge *heap;
-    size_t heap_count, heap_cap;
+    struct tn_bpe_merges heap;
+    struct tn_bpe_merges buckets[TN_BPE_BUCKETS]; /* by the highest bit in which a key differs from `floor` */
+    uint64_t filled;                              /* which buckets hold anything */
+    uint64_t floor;                               /* no key in a bucket is below it, no key in the heap is not */
     char *text; /* a character with prefix and suffix, a word in the byte alphabet */
     size_t text_cap;
     uint64_t steps; /* merges looked at, for tests of linear time */

@@ -6,9 +6,9 @@
 Tokenizers: real files (tools/models.list), published vocabularies in the library's own form
 (vocabularies.py), tokenizers of 6,000 to 8,000 tokens trained here with the stages of GPT-2, RoBERTa,
 ModernBERT, Llama 3, XLM-RoBERTa and T5 (the last two with the character maps of SentencePiece itself),
-and the small families of tests/golden/tokenizer_extra. Texts: 20,000 varied lines and 3 MB of
-adversarial Unicode, from one seed; a tenth of both for the small families and with --quick. And
-expressions drawn at random, as Split and Replace.
+and the small families of tests/golden/tokenizer_extra. Texts: 20,000 varied lines, some words of up to
+20,000 characters and 3 MB of adversarial Unicode, from one seed; a tenth of lines and adversarial texts for the small
+families and with --quick. And expressions drawn at random, as Split and Replace.
 """
 
 import argparse
@@ -97,9 +97,17 @@ class Writer:
         return "".join(r.choice(BORDERS) for _ in range(length))
 
 
+def long_words(writer):
+    """Words without a place to cut them, of up to 20,000 characters."""
+    for letters in ("a", "ab", "etaoin", "abcdefghijklmnopqrstuvwxyz", "=-", " ", "\u4e2d\u56fd\u65e5", "\u00e9\u0301e", "\U0001f600\u200d"):
+        for length in (5_000, 20_000):
+            yield "".join(writer.r.choice(letters) for _ in range(length))
+    yield "international" * 1_000
+
+
 def texts(lines, adversarial_bytes):
     writer = Writer(SEED)
-    out = [writer.line() for _ in range(lines)]
+    out = [writer.line() for _ in range(lines)] + list(long_words(Writer(SEED + 1)))
     size = 0
     while size < adversarial_bytes:
         out.append(writer.adversarial())

@@ -128,11 +128,18 @@ TEST(a_degree_of_parallelism)
     CHECK_INT(k.findings.count, 0);
     end(&k);
     hold(&k, "{\"hardware_requirements\": {\"min_tp_degree\": 2}}", small);
-    REQUIRE(k.findings.count == 1);
-    CHECK_INT(k.findings.items[0].code, TN_MISSING_CAPABILITY);
+    REQUIRE(k.findings.count == 1); /* the degree binds where tensor parallelism is selected */
+    CHECK_INT(k.findings.items[0].severity, TN_NOTE);
     CHECK_STR(k.findings.items[0].element, "/hardware_requirements/min_tp_degree");
     end(&k);
-    hold(&k, "{\"hardware_requirements\": {\"min_tp_degree\": 2}}", (struct tn_hardware_facts){8 * GIB, 0, types, 4});
+    hold(&k, "{\"hardware_requirements\": {\"min_tp_degree\": 4}}", (struct tn_hardware_facts){8 * GIB, 0, types, 2});
+    REQUIRE(k.findings.count == 1);
+    CHECK_INT(k.findings.items[0].severity, TN_BLOCKER);
+    CHECK_INT(k.findings.items[0].code, TN_MISSING_CAPABILITY);
+    CHECK_STR(k.findings.items[0].element, "/hardware_requirements/min_tp_degree");
+    CHECK_CONTAINS(k.findings.items[0].expected, "at least 4");
+    end(&k);
+    hold(&k, "{\"hardware_requirements\": {\"min_tp_degree\": 2}}", (struct tn_hardware_facts){8 * GIB, 0, types, 2});
     CHECK_INT(k.findings.count, 0);
     end(&k);
 }
@@ -140,8 +147,18 @@ TEST(a_degree_of_parallelism)
 TEST(all_unmet_minimums_are_listed)
 {
     struct kit k;
-    hold(&k, "{\"hardware_requirements\": {\"min_tp_degree\": 2, \"min_memory_gb\": 900, \"required_dtypes\": [\"int8\"]}}", small);
+    struct tn_hardware_facts two = small;
+    two.tp_degree = 2;
+    hold(&k, "{\"hardware_requirements\": {\"min_tp_degree\": 3, \"min_memory_gb\": 900, \"required_dtypes\": [\"int8\"]}}", two);
     CHECK_INT(k.findings.blockers, 3);
+    end(&k);
+    /* However long the list is, its last member counts. */
+    char text[2048] = "{\"hardware_requirements\": {\"required_dtypes\": [";
+    for (int i = 0; i < 100; i++) strcat(text, "\"float32\", ");
+    strcat(text, "\"int4\"]}}");
+    hold(&k, text, small);
+    CHECK_INT(k.findings.blockers, 1);
+    CHECK_STR(k.findings.items[0].element, "/hardware_requirements/required_dtypes/100");
     end(&k);
 }
 

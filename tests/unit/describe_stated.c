@@ -7,6 +7,7 @@
 
 #include "base/json_write.h"
 #include "describe/serial.h"
+#include "describe/validate.h"
 
 /* Writes the two documents of the package in the kit's folder into a new package beside the same weights. */
 static bool to_documents(const char *hints)
@@ -198,5 +199,58 @@ TEST(properties_of_an_onnx_file_are_hints_of_the_weakest_origin)
                 strstr(f->expected, "onnx_runtime.memory.prefetch") != NULL;
     }
     CHECK(told);
+    kit_close(d);
+}
+
+/* ---- what validating a package takes over from its description --------------------------------------------------------- */
+
+static const struct tn_finding *among(const struct tn_findings *list, enum tn_status code, const char *file)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].code == code && strcmp(list->items[i].file, file) == 0) return &list->items[i];
+    }
+    return NULL;
+}
+
+/* Faults of documents and of the files they name, whatever the file; and everything against our own document. */
+TEST(a_verdict_holds_faults_of_documents_and_nothing_else)
+{
+    static const struct {
+        enum tn_status code;
+        bool anywhere;
+    } rows[] = {
+        {TN_METADATA_INVALID, true},      {TN_ARTIFACT_MALFORMED, true},   {TN_ARTIFACT_MISSING, true},
+        {TN_AMBIGUOUS_PACKAGE, true},     {TN_RESOURCE_LIMIT, true},       {TN_PATH_ESCAPE, true},
+        {TN_UNSUPPORTED_CONFIG, false},   {TN_MISSING_CAPABILITY, false},  {TN_UNSUPPORTED_TASK, false},
+        {TN_UNSUPPORTED_OPERATOR, false},
+    };
+    enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+    struct tn_validation v;
+    struct tn_error error = {0};
+    REQUIRE(to_documents(NULL));
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    REQUIRE(tn_validate_package(d, &v, &error) == TN_OK);
+    CHECK_INT(v.findings.blockers, 0);
+    CHECK(v.have_identity);
+    tn_validation_release(&v);
+    for (size_t i = 0; i < ROWS; i++) {
+        const char *const files[] = {"somewhere.json", "tenon_package.json"};
+        for (size_t k = 0; k < 2; k++) {
+            struct tn_finding *f = tn_findings_add(&d->findings, TN_BLOCKER, rows[i].code, TN_PHASE_PACKAGE, "row %zu", i);
+            REQUIRE(f);
+            tn_at_file(f, tn_str_of(files[k]));
+        }
+    }
+    REQUIRE(tn_validate_package(d, &v, &error) == TN_OK);
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct tn_finding *f = among(&v.findings, rows[i].code, "somewhere.json");
+        if ((f != NULL) != rows[i].anywhere) test_fail(__FILE__, __LINE__, "%s", tn_status_name(rows[i].code));
+        if (f) CHECK_INT(f->severity, TN_BLOCKER);
+        if (!among(&v.findings, rows[i].code, "tenon_package.json"))
+            test_fail(__FILE__, __LINE__, "%s of our own document", tn_status_name(rows[i].code));
+    }
+    CHECK(!v.have_identity); /* what does not hold says the same as nothing */
+    tn_validation_release(&v);
     kit_close(d);
 }

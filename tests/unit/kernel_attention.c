@@ -220,6 +220,44 @@ TEST(bits_do_not_depend_on_company_or_team)
     }
 }
 
+/* Rows behind the seen ones attend and are attended by nobody: the same rows against fewer keys, whoever computes them. */
+TEST(hidden_rows_are_no_keys)
+{
+    static const int lengths[] = {32, 5, 70, 1, 33, 16};
+    const struct tn_span seen[] = {{.count = 7}, {.count = 5}, {.count = 1}, {.count = 1}, {.count = 17}, {.count = 16}};
+    EACH_TABLE(kernels) {
+        for (size_t window = 0; window <= 80; window += 80) {
+            uint64_t seed = 43;
+            double weights[70], exact[20], worst = 0.0;
+            struct batch b = make_batch(&seed, lengths, 6, 2, 20, 1.0);
+            struct guarded out = guarded_new(b.rows * 40, 0), team = guarded_new(b.rows * 40, 1);
+            struct tn_attention_args a = args_of(&b, window > 0);
+            a.window = window;
+            a.seen = seen;
+            a.out = out.p;
+            a.out_stride = 40;
+            attend(kernels, &a, b.longest, 1);
+            for (size_t n = 0; n < b.sequences; n++) {
+                for (size_t item = 0; item < 2 * (size_t)lengths[n]; item++) {
+                    size_t first = (size_t)b.offsets[n], i = item / 2, head = item % 2;
+                    exact_row(&a, head, first, (size_t)seen[n].count, i, weights, exact);
+                    for (size_t d = 0; d < 20; d++)
+                        note_error(&worst, fabs((double)out.p[(first + i) * 40 + head * 20 + d] - exact[d]));
+                }
+            }
+            CHECK_NEAR(worst, 0.0, 2e-5);
+            for (unsigned size = 2; size <= 5; size++) {
+                a.out = team.p;
+                attend(kernels, &a, b.longest, size);
+                CHECK(rows_equal(out.p, 40, team.p, 40, b.rows, 40));
+            }
+            guarded_free(&out, "out");
+            guarded_free(&team, "team");
+            free_batch(&b);
+        }
+    }
+}
+
 /* A NaN in a key spoils its own sequence and head, one in a query its own row. */
 TEST(nan_stays_in_its_sequence)
 {

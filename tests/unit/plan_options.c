@@ -279,6 +279,7 @@ TEST(demands_of_the_package_block_a_plan)
     struct desk k;
     REQUIRE(begin(&k));
     tn_plan_options o = bench_options();
+    struct tn_str int4 = TN_STR("int4");
     k.d.hardware = (struct tn_hardware){.file = TN_STR("a.yaml"), .pointer = TN_STR("/hardware_requirements"), .has_memory = true,
                                         .memory_gib = 4, .has_degree = true, .tp_degree = 1};
     k.b.planner.defaults.machine_memory = UINT64_C(8) << 30;
@@ -289,7 +290,7 @@ TEST(demands_of_the_package_block_a_plan)
     o.memory_limit = 0;
     k.b.planner.defaults.machine_memory = UINT64_C(2) << 30;
     k.d.hardware.tp_degree = 2;
-    k.d.hardware.required[0] = TN_STR("int4");
+    k.d.hardware.required = &int4;
     k.d.hardware.required_count = 1;
     CHECK_INT(plan(&k, &o), TN_RESOURCE_LIMIT);
     CHECK_INT(k.b.err->count, 3);

@@ -299,6 +299,7 @@ TEST(ports_of_the_document)
     REPLACED("decoder", LOGITS "/dtype", "\"float8_e3m4\"", 1, TN_METADATA_INVALID, LOGITS, "is float32",
              "float8_e3m4");
     REPLACED("decoder", IDS "/rank", "3", 1, TN_METADATA_INVALID, IDS, "int64 [", "rank 3");
+    REPLACED("decoder", IDS "/rank", "1", 1, TN_METADATA_INVALID, IDS, "int64 [", "rank 1");
     REPLACED("decoder", LOGITS "/shape/2", "127", 1, TN_METADATA_INVALID, LOGITS, "128]", "127]");
     REMOVED("decoder", IDS, 1, TN_METADATA_INVALID, MODEL "/ports/inputs", "input input_ids of graph",
             "a port \"input_ids\"");

@@ -243,6 +243,73 @@ TEST(long_words_take_steps_in_proportion)
     text_close(&x);
 }
 
+/* The definition: of all neighbours the pair of the lowest rank, the leftmost of equals, until there is none. */
+static size_t merge_naively(const struct tn_bpe *m, uint32_t *ids, size_t n)
+{
+    for (;;) {
+        const struct tn_bpe_pair *best = NULL;
+        size_t at = 0;
+        for (size_t i = 0; i + 1 < n; i++) {
+            const struct tn_bpe_pair *pair = tn_bpe_find(m, ids[i], ids[i + 1]);
+            if (pair && (!best || pair->rank < best->rank)) best = pair, at = i;
+        }
+        if (!best) return n;
+        ids[at] = best->id;
+        memmove(ids + at + 1, ids + at + 2, (n - at - 2) * sizeof(*ids));
+        n--;
+    }
+}
+
+/* A word of n letters against the definition; every letter alone is one token. */
+static void check_long_word(struct text_fixture *x, const char *letters, size_t n, uint64_t seed)
+{
+    struct tn_text_options o = {.no_special = true};
+    size_t choices = strlen(letters);
+    char *text = malloc(n);
+    uint32_t *want = malloc(n * sizeof(*want));
+    for (size_t i = 0; i < n; i++) {
+        text[i] = letters[test_random(&seed) % choices];
+        REQUIRE(tn_text_encode(x->t, (struct tn_str){text + i, 1}, (struct tn_str){0}, &o, &x->e, x->err) == TN_OK && x->e.count == 1);
+        want[i] = x->e.ids[0];
+    }
+    size_t count = merge_naively(&x->t->bpe, want, n);
+    CHECK_INT(tn_text_encode(x->t, (struct tn_str){text, n}, (struct tn_str){0}, &o, &x->e, x->err), TN_OK);
+    CHECK_INT(x->e.count, count);
+    CHECK(x->e.count == count && memcmp(x->e.ids, want, count * sizeof(*want)) == 0);
+    free(text);
+    free(want);
+}
+
+/* Both sides of the length from which candidates are kept in another way. */
+TEST(long_words_are_merged_as_defined)
+{
+    static const char *const families[] = {"Qwen", "GPT-2", "DeepSeek"}, *const letters[] = {"a", "ab", "etaoinshr", "abcdefghijklmnopqrstuvwxyz"};
+    for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
+        struct text_fixture x;
+        text_init(&x);
+        REQUIRE(text_open_family(&x, families[f]) == TN_OK);
+        for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++) {
+            check_long_word(&x, letters[i], 4096, i);
+            check_long_word(&x, letters[i], 4097, i);
+            check_long_word(&x, letters[i], 6000, i);
+        }
+        text_close(&x);
+    }
+}
+
+/* abc comes about by the last merge and then makes the pair of the first: the next rank is lower than the last. */
+TEST(ranks_that_fall_in_long_words)
+{
+    static const char file[] = BPE("{\"a\":0,\"b\":1,\"c\":2,\"d\":3,\"abcd\":4,\"abc\":5,\"bc\":6,\"ab\":7,\"ad\":8,\"dabc\":9}",
+                                   "[\"d abc\",\"abc d\",\"b c\",\"a bc\",\"a b\",\"ab c\",\"a d\"]", "");
+    struct text_fixture x;
+    text_init(&x);
+    REQUIRE(text_load(&x, file, sizeof(file) - 1) == TN_OK);
+    for (uint64_t seed = 0; seed < 6; seed++) check_long_word(&x, "abcd", 5000, seed);
+    check_long_word(&x, "abcabcd", 5000, 7);
+    text_close(&x);
+}
+
 /* A megabyte of one character, blank, newline, mark, byte token. */
 TEST(large_inputs)
 {

@@ -212,7 +212,7 @@ static void read_classes(struct tn_builder *b, struct tn_json root, const struct
         struct tn_str name;
         if (!tn_json_str(v, &name)) {
             tn_expected(refuse_class(b, v, schema, TN_UNSUPPORTED_CONFIG, "has an entry of the wrong type"), "a string");
-        } else if (!listed(schema->architectures, name)) {
+        } else if (!listed(schema->architectures, name) && !tn_str_is(name, TN_CLASS_STANFORD)) {
             refuse_named_class(b, v, schema, name);
         } else if (c->architecture.n == 0) {
             c->architecture = tn_builder_str(b, name);

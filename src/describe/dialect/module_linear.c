@@ -40,9 +40,18 @@ static void missing_weights(const struct tn_module_source *m)
     tn_remedy(f, only_pickle ? "save the package again with safe_serialization=True" : "download the package again");
 }
 
+/* A module in the encoder's folder has its tensors among the encoder's. */
+static bool shares_weights(const struct tn_module_source *m)
+{
+    const struct tn_description *d = m->chain->b->d;
+    return d->component_count > 0 && tn_str_eq(d->components[0].folder, m->path);
+}
+
 static const struct tn_variant *find_weights(const struct tn_module_source *m)
 {
-    const struct tn_variant *part = tn_inventory_part(m->chain->b->inv, m->path);
+    const struct tn_description *d = m->chain->b->d;
+    const struct tn_variant *part = shares_weights(m) ? d->variant : tn_inventory_part(m->chain->b->inv, m->path);
+    if (part && !part->executable && shares_weights(m)) return NULL; /* said already */
     if (!part || !part->executable) {
         missing_weights(m);
         return NULL;
@@ -88,6 +97,7 @@ static void refuse_rest(const struct tn_module_source *m, const struct tn_varian
                         const struct tn_tensor_info *const *bound, size_t count)
 {
     const struct tn_inventory *inv = m->chain->b->inv;
+    if (shares_weights(m)) return; /* the audit of the encoder's tensors knows these */
     for (uint32_t i = 0; i < part->tensor_count; i++) {
         const struct tn_tensor_info *t = &inv->tensors[part->first_tensor + i];
         bool known = false;
@@ -234,7 +244,10 @@ void tn_read_dense_module(const struct tn_module_source *m)
     module.bias = tn_schema_value(&dense_schema, values, "bias")->b;
     module.residual = tn_schema_value(&dense_schema, values, "use_residual")->b;
     if (activation->present) read_activation(m, activation->s, &module);
-    resolve_side(m, tn_schema_value(&dense_schema, values, "module_input_name")->s,
+    struct tn_str input = tn_schema_value(&dense_schema, values, "module_input_name")->s;
+    /* Files that are older than the names belong to the rows that such a package has. */
+    if (b->d->multi && !tn_json_present(tn_json_get(m->root, "module_input_name"))) input = TN_STR("token_embeddings");
+    resolve_side(m, input,
                  tn_schema_value(&dense_schema, values, "module_output_name")->s, &module.on_tokens);
     if (module.in_features > 0) tn_module_width(m, module.in_features, "in_features");
     if (module.in_features > 0 && module.out_features > 0) tn_bind_dense(m, &module);

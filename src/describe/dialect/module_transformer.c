@@ -25,9 +25,10 @@ static const struct tn_schema_field fields[] = {
     TN_ROW_OFF("/config_kwargs", "{} | null"),
     TN_ROW_OFF("/processing_kwargs", "{} | null"),
     TN_ROW_OFF("/tokenizer_name_or_path", "null"),
-    TN_ROW_OFF("/query_length", "null"),
-    TN_ROW_OFF("/document_length", "null"),
-    TN_ROW_OFF("/query_expansion", "null"),
+    /* of a package of several vectors per text (multi_vector.c) */
+    {"/query_length", "query_length", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
+    {"/document_length", "document_length", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
+    {"/query_expansion", "query_expansion", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
     TN_ROW_DESCRIPTIVE("/unpad_inputs"), /* the same numbers without padding */
     TN_ROW_DESCRIPTIVE("/backend"),
 };
@@ -133,6 +134,7 @@ static bool read_own_config(const struct tn_module_source *m, const struct use *
     *use = use_of(tn_schema_value(&schema, values, "transformer_task"));
     if (there) check_modality(m, *use, source.root);
     if (there) check_output(m, *use, source.root);
+    if (there) tn_read_transformer_roles(m->chain->b, source.root);
     const struct tn_value *length = tn_schema_value(&schema, values, "max_seq_length");
     if (length->present && length->u > 0) {
         m->chain->length.module_set = true;

@@ -43,8 +43,9 @@ static const struct module_class classes[] = {
     {"SpladePooling", "splade_pooling", NULL, "sparse vectors over the vocabulary"},
     {"SparseAutoEncoder", "sparse_auto_encoder", NULL, "sparse vectors of an autoencoder"},
     {"SparseStaticEmbedding", "sparse_static_embedding", NULL, "sparse vectors by a table"},
-    {"MultiVectorMask", "multi_vector_mask", NULL, "several vectors per text"},
-    {"TokenPooling", "token_pooling", NULL, "several vectors per text"},
+    {"MultiVectorMask", "multi_vector_mask", tn_read_mask_module, NULL},
+    {"HierarchicalTokenPooling", "token_pooling", tn_read_token_pooling_module, NULL},
+    {"LambdaTokenPooling", "token_pooling", tn_read_token_pooling_module, NULL},
     {"LogitScore", "logit_score", NULL, "a score of a pair and no vector"},
 };
 
@@ -75,9 +76,13 @@ static struct tn_str last_segment(struct tn_str *path)
     return last;
 }
 
+/* A class of another library that computes what one of these does and reads the same files. */
+#define PYLATE_DENSE "pylate.models.Dense.Dense"
+
 /* "PACKAGE.Class", "PACKAGE.Class.Class" and "PACKAGE.file.Class" are the three spellings of one class. */
 static const struct module_class *find_class(struct tn_str type)
 {
+    if (tn_str_is(type, PYLATE_DENSE)) type = TN_STR("sentence_transformers.models.Dense");
     struct tn_str rest = type, name = last_segment(&rest);
     for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
         if (!tn_str_is(name, classes[i].name)) continue;
@@ -305,13 +310,13 @@ static void drop_wide_cut(struct tn_builder *b, uint64_t width)
     b->d->truncate_dim = 0;
 }
 
-void tn_describe_modules(struct tn_builder *b, struct tn_json list)
+void tn_describe_modules(struct tn_builder *b, struct tn_json list, enum tn_sentence_kind kind)
 {
     struct tn_chain chain = {.b = b, .state = TN_CHAIN_TEXT};
     uint32_t index = 0;
     if (!check_list(b, list)) return;
     refuse_duplicate_names(b, list);
-    b->d->modules = tn_builder_array(b, tn_json_count(list), sizeof(*b->d->modules));
+    b->d->modules = tn_builder_array(b, tn_json_count(list) + 1, sizeof(*b->d->modules));
     for (struct tn_json v = tn_json_first(list); tn_json_present(v) && b->failed == TN_OK; v = tn_json_next(v), index++) {
         if (tn_json_is(v, TN_JSON_OBJECT)) {
             read_entry(&chain, v, index);
@@ -324,4 +329,5 @@ void tn_describe_modules(struct tn_builder *b, struct tn_json list)
     }
     tn_describe_length(b, &chain.length);
     drop_wide_cut(b, chain.width);
+    tn_finish_multi_vector(&chain, kind == TN_SENTENCE_MULTI_OLDER, index);
 }

@@ -15,6 +15,7 @@ struct tn_chain {
     struct tn_builder *b;
     enum tn_chain_state state;
     uint64_t width; /* of a row; 0: not known, because an earlier module was refused */
+    bool masked;    /* a module has said which rows are kept */
     struct tn_length_sources length;
 };
 
@@ -45,6 +46,9 @@ void tn_bind_layer_norm(const struct tn_module_source *m, struct tn_module *modu
 /* Our name for an activation that a class of torch.nn computes with its default arguments, or NULL. (module_linear.c) */
 const char *tn_torch_activation(struct tn_str path);
 
+/* Behind the list of a package of several vectors; `index` is the place behind its last module. (multi_vector.c) */
+void tn_finish_multi_vector(struct tn_chain *chain, bool older, uint32_t index);
+
 /* ---- one reader per class -------------------------------------------------------------------------------------- */
 
 void tn_read_transformer_module(const struct tn_module_source *m);   /* module_transformer.c */
@@ -53,5 +57,7 @@ void tn_read_dense_module(const struct tn_module_source *m);         /* module_l
 void tn_read_layer_norm_module(const struct tn_module_source *m);    /* module_linear.c */
 void tn_read_normalize_module(const struct tn_module_source *m);     /* module_linear.c */
 void tn_read_dropout_module(const struct tn_module_source *m);       /* module_linear.c */
+void tn_read_mask_module(const struct tn_module_source *m);          /* multi_vector.c */
+void tn_read_token_pooling_module(const struct tn_module_source *m); /* multi_vector.c */
 
 #endif

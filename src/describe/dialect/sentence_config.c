@@ -14,11 +14,21 @@
 static const struct tn_schema_field fields[] = {
     {"/model_type", "model_type", TN_FIELD_UNDERSTOOD, TN_TYPE_STRING, "\"SentenceTransformer\"", NULL, 0, 0},
     {"/similarity_fn_name", "similarity_fn_name", TN_FIELD_UNDERSTOOD, TN_TYPE_STRING, "null",
-     "\"cosine\" | \"dot\" | \"euclidean\" | \"manhattan\" | null", 0, 0},
+     "\"cosine\" | \"dot\" | \"euclidean\" | \"manhattan\" | \"maxsim\" | \"meanmaxsim\" | \"MaxSim\" | null", 0, 0},
     {"/truncate_dim", "truncate_dim", TN_FIELD_UNDERSTOOD, TN_TYPE_UINT, "null", "null", 1, 1048576},
     {"/prompts", "prompts", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
     {"/default_prompt_name", "default_prompt_name", TN_FIELD_UNDERSTOOD, TN_TYPE_STRING, "null", "null", 0, 0},
     {"/activation_fn", "activation_fn", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0}, /* of a CrossEncoder */
+    /* of packages of several vectors per text, as PyLate saved them (multi_vector.c) */
+    {"/query_prefix", "query_prefix", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
+    {"/document_prefix", "document_prefix", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
+    {"/query_length", "query_length", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
+    {"/document_length", "document_length", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
+    {"/query_expansion", "query_expansion", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
+    {"/do_query_expansion", "do_query_expansion", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
+    {"/attend_to_expansion_tokens", "attend_to_expansion_tokens", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
+    {"/attend_to_mask_tokens", "attend_to_mask_tokens", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
+    {"/skiplist_words", "skiplist_words", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
     TN_ROW_DESCRIPTIVE("/keep_in_fp32_modules"), /* layers of a CrossEncoder that autocast leaves alone */
     TN_ROW_DESCRIPTIVE("/__version__"),
     TN_ROW_DESCRIPTIVE("/requirements"), /* of Python packages */
@@ -102,49 +112,83 @@ static void check_default(struct tn_builder *b, struct tn_json root, const struc
 
 /* ---- which kind of model --------------------------------------------------------------------------------------- */
 
-static bool is_scorer(const struct tn_value *type)
+static enum tn_sentence_kind kind_of(struct tn_json root, const struct tn_value *type)
 {
-    return type->present && tn_str_is(type->s, "CrossEncoder");
+    bool plain = !type->present || tn_str_is(type->s, "SentenceTransformer");
+    if (plain) return tn_has_multi_vector_marks(root) ? TN_SENTENCE_MULTI_OLDER : TN_SENTENCE_DENSE;
+    if (tn_str_is(type->s, "CrossEncoder")) return TN_SENTENCE_SCORER;
+    if (tn_str_is(type->s, "MultiVectorEncoder")) return TN_SENTENCE_MULTI;
+    return tn_str_is(type->s, "ColBERT") ? TN_SENTENCE_MULTI_OLDER : TN_SENTENCE_DENSE;
 }
 
-static void check_model_type(struct tn_builder *b, struct tn_json root, const struct tn_value *type)
+static bool is_multi(enum tn_sentence_kind kind)
 {
-    static const struct {
-        const char *type, *task;
-    } others[] = {{"SparseEncoder", "embedding.sparse"}, {"MultiVectorEncoder", "embedding.multi"}};
-    if (!type->present || tn_str_is(type->s, "SentenceTransformer") || is_scorer(type)) return;
-    const char *task = NULL;
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        if (tn_str_is(type->s, others[i].type)) task = others[i].task;
-    struct tn_finding *f = task ? tn_blocker(b, TN_UNSUPPORTED_TASK, "the package was saved for the task %s", task)
-                                : tn_blocker(b, TN_UNSUPPORTED_CONFIG, "model_type in " FILE_NAME " is not known");
+    return kind == TN_SENTENCE_MULTI || kind == TN_SENTENCE_MULTI_OLDER;
+}
+
+static void check_model_type(struct tn_builder *b, struct tn_json root, const struct tn_value *type, enum tn_sentence_kind kind)
+{
+    if (!type->present || tn_str_is(type->s, "SentenceTransformer") || kind != TN_SENTENCE_DENSE) return;
+    bool sparse = tn_str_is(type->s, "SparseEncoder");
+    struct tn_finding *f = sparse ? tn_blocker(b, TN_UNSUPPORTED_TASK, "the package was saved for the task embedding.sparse")
+                                  : tn_blocker(b, TN_UNSUPPORTED_CONFIG, "model_type in " FILE_NAME " is not known");
     tn_at_json_member(f, root, "model_type");
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(type->s));
-    tn_expected(f, "\"SentenceTransformer\" or \"CrossEncoder\"");
+    tn_expected(f, "\"SentenceTransformer\", \"CrossEncoder\" or \"MultiVectorEncoder\"");
+}
+
+/* Several vectors are compared by their best matches, one of each is not; what does not go together is not the package's. */
+static void read_similarity(struct tn_builder *b, struct tn_json root, const struct tn_value *value, enum tn_sentence_kind kind)
+{
+    struct tn_str name = value->present ? value->s : TN_STR("");
+    if (tn_str_is(name, "MaxSim")) name = TN_STR("maxsim");
+    bool of_several = tn_str_is(name, "maxsim") || tn_str_is(name, "meanmaxsim");
+    if (of_several && !is_multi(kind)) {
+        struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "similarity_fn_name in " FILE_NAME " compares several vectors per text");
+        tn_at_json_member(f, root, "similarity_fn_name");
+        tn_found(f, "\"%.*s\"", TN_FMT_ARG(name));
+        tn_expected(f, "\"cosine\", \"dot\", \"euclidean\" or \"manhattan\"");
+    }
+    b->d->similarity = is_multi(kind) && !of_several ? TN_STR("maxsim") : name;
+}
+
+static void describe_kind(struct tn_builder *b, struct tn_json root, enum tn_sentence_kind kind)
+{
+    if (!is_multi(kind)) {
+        tn_refuse_multi_vector_marks(b, root);
+        return;
+    }
+    tn_read_multi_vector_config(b, root);
+    struct tn_json saved = tn_json_get(root, "model_type");
+    if (tn_json_present(saved)) tn_fact_of_json(b, saved, RULE, false, "multi_vector.saved_as");
+    if (b->d->truncate_dim == 0) return;
+    struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "truncate_dim in " FILE_NAME " cuts a vector per text, and there are several");
+    tn_at_json_member(f, root, "truncate_dim");
 }
 
 /* ---- the document ----------------------------------------------------------------------------------------------- */
 
-bool tn_describe_sentence_config(struct tn_builder *b)
+enum tn_sentence_kind tn_describe_sentence_config(struct tn_builder *b)
 {
     struct tn_json_doc doc = {0};
     struct tn_value values[sizeof(fields) / sizeof(fields[0])] = {0};
     bool there = tn_builder_has(b, TN_STR(FILE_NAME));
-    if (!tn_builder_json(b, TN_STR(FILE_NAME), TN_JSON_OBJECT, &doc) && there) return false;
+    if (!tn_builder_json(b, TN_STR(FILE_NAME), TN_JSON_OBJECT, &doc) && there) return TN_SENTENCE_DENSE;
     struct tn_json root = tn_json_root(&doc);
     struct tn_config_source source = {.root = root, .schema = &schema, .prefix = "package", .rule = RULE};
     tn_config_read(b, &source, values);
-    bool scorer = is_scorer(tn_schema_value(&schema, values, "model_type"));
-    read_prompts(b, tn_json_get(root, "prompts"), !scorer);
-    const struct tn_value *similarity = tn_schema_value(&schema, values, "similarity_fn_name");
-    b->d->similarity = similarity->present ? similarity->s : TN_STR("");
+    const struct tn_value *type = tn_schema_value(&schema, values, "model_type");
+    enum tn_sentence_kind kind = kind_of(root, type);
+    read_prompts(b, tn_json_get(root, "prompts"), kind != TN_SENTENCE_SCORER);
+    read_similarity(b, root, tn_schema_value(&schema, values, "similarity_fn_name"), kind);
     b->d->truncate_dim = tn_schema_value(&schema, values, "truncate_dim")->u;
     if (b->failed == TN_OK) {
-        check_model_type(b, root, tn_schema_value(&schema, values, "model_type"));
+        check_model_type(b, root, type, kind);
+        describe_kind(b, root, kind);
         check_default(b, root, tn_schema_value(&schema, values, "default_prompt_name"));
     }
     tn_json_release(&doc);
-    return scorer;
+    return kind;
 }
 
 /* ---- a scorer of pairs ------------------------------------------------------------------------------------------ */

@@ -13,11 +13,11 @@ static void describe(struct tn_builder *b)
 {
     struct tn_json_doc doc;
     b->d->chain_document = TN_STR("modules.json");
-    bool scorer = tn_describe_sentence_config(b);
+    enum tn_sentence_kind kind = tn_describe_sentence_config(b);
     if (!tn_builder_json(b, TN_STR("modules.json"), TN_JSON_ARRAY, &doc)) return;
-    tn_describe_modules(b, tn_json_root(&doc));
+    tn_describe_modules(b, tn_json_root(&doc), kind);
     tn_json_release(&doc);
-    if (scorer) tn_describe_sentence_scorer(b);
+    if (kind == TN_SENTENCE_SCORER) tn_describe_sentence_scorer(b);
 }
 
 const struct tn_dialect tn_dialect_sentence_transformers = {"sentence_transformers", "1", recognises, describe};

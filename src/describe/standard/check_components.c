@@ -35,6 +35,58 @@ static void check_program(struct tn_std_check *c, const struct tn_std_component 
     tn_expected(f, "preprocessing.%s", image ? "image" : "audio");
 }
 
+/* ---- what the standard says of single contracts ------------------------------------------------------------------- */
+
+/* Contracts that act beyond their outputs, with the actions that version 1 has. */
+static const struct acting {
+    const char *id, *actions[3];
+} acting[] = {
+    {"onnx-genai.grammar-guidance", {"clone", "lookahead", "commit"}},
+    {"onnx-genai.telemetry", {"timestamp", "elapsed"}},
+};
+
+static struct tn_finding *refuse_action(struct tn_std_check *c, const struct tn_std_component *component, struct tn_json action)
+{
+    struct tn_json parameters = component->contract_parameters;
+    bool object = tn_json_is(parameters, TN_JSON_OBJECT);
+    struct tn_finding *f;
+    if (tn_json_present(action)) {
+        f = tn_std_say(c, action, "the contract has no such action");
+        tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(action)));
+        return f;
+    }
+    return tn_std_say_member(c, object ? parameters : component->contract_at, object ? "action" : "parameters",
+                             "nothing says which action of the contract the component is");
+}
+
+static void check_action(struct tn_std_check *c, const struct tn_std_component *component, const struct acting *known)
+{
+    struct tn_str name;
+    struct tn_json action = tn_json_get(component->contract_parameters, "action");
+    if (!tn_str_is(component->contract_id.name, known->id) || !tn_str_is(component->contract_version.name, "1")) return;
+    bool text = tn_json_str(action, &name);
+    for (size_t i = 0; text && i < sizeof(known->actions) / sizeof(known->actions[0]) && known->actions[i]; i++)
+        if (tn_str_is(name, known->actions[i])) return;
+    struct tn_finding *f = refuse_action(c, component, action);
+    tn_expected(f, "%s, %s%s%s", known->actions[0], known->actions[1], known->actions[2] ? ", " : "",
+                known->actions[2] ? known->actions[2] : "");
+}
+
+/* Which ports an action binds is told by no text of the standard, so that is not checked. */
+static void check_acting(struct tn_std_check *c, const struct tn_std_component *component)
+{
+    for (size_t i = 0; i < sizeof(acting) / sizeof(acting[0]); i++) {
+        const char *id = acting[i].id;
+        if (!tn_str_is(component->contract_id.name, id) && !tn_str_is(component->abi.name, id)) continue;
+        check_action(c, component, &acting[i]);
+        if (component->effects.count > 0) continue;
+        struct tn_finding *f = tn_std_say_member(c, component->at, "effects",
+                                                 "the component acts beyond its outputs, and nothing keeps its acts in order");
+        tn_found(f, "%s without an effect", id);
+        tn_expected(f, "the effect domain that it works in");
+    }
+}
+
 /* ---- contract and roles ----------------------------------------------------------------------------------------- */
 
 static bool has_some_port(const struct tn_std_component *component, struct tn_str name)
@@ -160,6 +212,7 @@ void tn_std_check_components(struct tn_std_check *c)
         check_abi(c, component);
         check_program(c, component);
         check_contract(c, component);
+        check_acting(c, component);
         check_effects(c, component);
         check_rows(c, component);
     }

@@ -43,6 +43,7 @@ static struct result result_of(const struct tn_description *d)
     struct result tokens = {"hidden_states", "text.hidden_states", "hidden_states", "encoder", "hidden_states", 3, 0, false, false};
     const struct tn_value *width = tn_schema_value(d->components[0].schema, d->components[0].values, "hidden_size");
     if (width && width->present) tokens.width = width->u;
+    if (d->multi && d->module_count > 0) tokens.width = d->modules[d->module_count - 1].out_features;
     return tokens;
 }
 

@@ -22,20 +22,20 @@ static float dot(const float *a, const float *b, size_t n)
 }
 
 /* The keys that query row i sees: [*begin, *end). */
-static void seen(const struct tn_attention_args *a, size_t length, size_t i, size_t *begin, size_t *end)
+static void seen(const struct tn_attention_args *a, size_t keys, size_t i, size_t *begin, size_t *end)
 {
     *begin = a->window && i + 1 > a->window ? i + 1 - a->window : 0;
-    *end = a->window && a->window < length - i ? i + a->window : length;
+    *end = a->window && i + a->window < keys ? i + a->window : keys;
 }
 
 /* Scores of query row i against the keys that it sees, of the sequence that starts at row `first`. */
-static void scores(const struct tn_attention_args *a, size_t head, size_t first, size_t length,
+static void scores(const struct tn_attention_args *a, size_t head, size_t first, size_t keys,
                    size_t i, float *s)
 {
     const size_t column = head * a->head_dim;
     const float *q = a->q + (first + i) * a->q_stride + column;
     size_t begin, end;
-    seen(a, length, i, &begin, &end);
+    seen(a, keys, i, &begin, &end);
     for (size_t j = begin; j < end; j++, s++) {
         const float *k = a->k + (first + j) * a->k_stride + column;
         float product = dot(q, k, a->head_dim);
@@ -61,12 +61,12 @@ static float exponentials(float *s, size_t length)
     return sum;
 }
 
-static void one_row(const struct tn_attention_args *a, size_t head, size_t first, size_t length,
+static void one_row(const struct tn_attention_args *a, size_t head, size_t first, size_t keys,
                     size_t i, float *s)
 {
     size_t begin, end;
-    seen(a, length, i, &begin, &end);
-    scores(a, head, first, length, i, s);
+    seen(a, keys, i, &begin, &end);
+    scores(a, head, first, keys, i, s);
     float sum = exponentials(s, end - begin);
     float *out = a->out + (first + i) * a->out_stride + head * a->head_dim;
     for (size_t d = 0; d < a->head_dim; d++) {
@@ -82,10 +82,10 @@ void tn_ref_attention(const struct tn_attention_args *a, unsigned rank, unsigned
     float *s = (float *)(void *)((char *)a->scratch + rank * a->scratch_bytes);
     for (size_t n = 0; n < a->sequences; n++) {
         size_t first = (size_t)a->offsets[n], length = (size_t)a->offsets[n + 1] - first;
-        size_t begin, end;
+        size_t begin, end, keys = a->seen ? (size_t)a->seen[n].count : length;
         tn_share(length * a->heads, rank, size, &begin, &end);
         for (size_t item = begin; item < end; item++) {
-            one_row(a, item / length, first, length, item % length, s);
+            one_row(a, item / length, first, keys, item % length, s);
         }
     }
 }

@@ -23,6 +23,7 @@
 struct head {
     const struct tn_attention_args *a;
     size_t first, length; /* rows of the sequence */
+    size_t seen;          /* of which so many are keys */
     size_t column;        /* of the head in q, k, v and out */
     const float *bias;    /* bias[j - i], or NULL */
     float *keys;          /* panels of the transposed keys: [head_dim][columns] */
@@ -84,7 +85,7 @@ static void pack_keys(const struct head *h, size_t j, float *to, size_t to_strid
 {
     const float *row[VEC];
     for (size_t i = 0; i < VEC; i++) {
-        row[i] = j + i < h->length ? h->a->k + (h->first + j + i) * h->a->k_stride + h->column : NULL;
+        row[i] = j + i < h->seen ? h->a->k + (h->first + j + i) * h->a->k_stride + h->column : NULL;
     }
     pack_rows(row, h->a->head_dim, to, to_stride);
 }
@@ -109,7 +110,7 @@ static void pack_head(const struct head *h, size_t from, size_t to)
 {
     const size_t dim = h->a->head_dim;
     for (size_t p = from / PANEL; p * PANEL < to; p++) {
-        int vectors = panel_vectors(h->length, p);
+        int vectors = panel_vectors(h->seen, p);
         for (int v = 0; v < vectors; v++) {
             pack_keys(h, p * PANEL + (size_t)v * VEC, h->keys + p * PANEL * dim + v * VEC,
                       (size_t)vectors * VEC);
@@ -196,7 +197,7 @@ TN_INLINE void attend_tile(const struct head *h, size_t i, size_t rows, size_t f
         .y_stride = h->score_stride,
     };
     for (size_t p = from / PANEL; p * PANEL < to; p++) {
-        int vectors = panel_vectors(h->length, p);
+        int vectors = panel_vectors(h->seen, p);
         tile.panel = h->keys + p * PANEL * dim;
         tile.y = h->scores + p * PANEL - from;
         tile.columns = (size_t)vectors * VEC;
@@ -227,7 +228,7 @@ TN_INLINE void attend_tile(const struct head *h, size_t i, size_t rows, size_t f
 static void attend_rows(struct head *h, size_t begin, size_t end)
 {
     size_t rows = end - begin, count = (rows + TILE_ROWS - 1) / TILE_ROWS, from, to;
-    pack_head(h, 0, h->length);
+    pack_head(h, 0, h->seen);
     if (h->relative) pack_relative(h);
     for (size_t t = 0; t < count; t++) {
         tn_share(rows, (unsigned)t, (unsigned)count, &from, &to);
@@ -237,7 +238,7 @@ static void attend_rows(struct head *h, size_t begin, size_t end)
                      (unsigned)count, &last, &past);
             begin_relative(h, begin + from, past - from);
         }
-        attend_tile(h, begin + from, to - from, 0, h->length);
+        attend_tile(h, begin + from, to - from, 0, h->seen);
     }
 }
 
@@ -246,7 +247,7 @@ static void tile_keys(const struct head *h, size_t i, size_t *from, size_t *to)
 {
     size_t first = i / TILE_ROWS * TILE_ROWS, last = first + TILE_ROWS - 1, window = h->a->window;
     *from = first + 1 > window ? (first + 1 - window) / PANEL * PANEL : 0;
-    *to = window < h->length && last < h->length - window ? last + window : h->length;
+    *to = window < h->seen && last < h->seen - window ? last + window : h->seen;
 }
 
 static void attend_window(struct head *h, size_t begin, size_t end)
@@ -302,6 +303,7 @@ void TN_ISA(attention)(const struct tn_attention_args *a, unsigned rank, unsigne
         h.first = (size_t)a->offsets[n];
         h.length = (size_t)a->offsets[n + 1] - h.first;
         struct layout l;
+        h.seen = a->seen ? (size_t)a->seen[n].count : h.length;
         if (h.length == 0 || !lay_out(h.length, a->head_dim, &l)) continue;
         h.values = h.keys + l.keys;
         h.scores = h.values + l.values;

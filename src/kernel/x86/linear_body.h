@@ -82,6 +82,19 @@ static void pack_columns(const struct tn_linear *layer, const struct source *sou
     }
 }
 
+/* VEC columns that lie side by side in memory (a matrix stored [k, n]) are copied as they are. */
+static bool pack_straight(const struct tn_linear *layer, const struct source *source, float *to,
+                          size_t to_stride)
+{
+    const struct tn_linear_part *part = source[0].part;
+    if (layer->compute != TN_COMPUTE_F32 || !part || part->type != TN_FLOAT_F32) return false;
+    if (part->row_stride != 1 || source[VEC - 1].part != part) return false;
+    const char *from = (const char *)part->data + source[0].row * sizeof(float);
+    for (size_t k = 0; k < layer->k; k++)
+        v_store(to + k * to_stride, v_load((const float *)(const void *)(from + k * part->k_stride * sizeof(float))));
+    return true;
+}
+
 void TN_ISA(linear_pack)(const struct tn_linear *layer, const struct tn_linear_part *parts,
                          size_t part_count, void *packed, unsigned rank, unsigned size)
 {
@@ -101,8 +114,9 @@ void TN_ISA(linear_pack)(const struct tn_linear *layer, const struct tn_linear_p
                                        ? tn_load_element(s.part->bias_type, s.part->bias, s.row)
                                        : 0.0f;
             }
-            pack_columns(layer, source, weights + p * PANEL * units + v * VEC,
-                         (size_t)vectors * VEC);
+            float *to = weights + p * PANEL * units + v * VEC;
+            size_t to_stride = (size_t)vectors * VEC;
+            if (!pack_straight(layer, source, to, to_stride)) pack_columns(layer, source, to, to_stride);
         }
     }
     /* the last rank also clears what rounding up has left between and behind */

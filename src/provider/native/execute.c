@@ -113,6 +113,7 @@ static void run_attention(const struct run *r, const struct tn_op *op)
         .head_dim = (size_t)a->head_dim,
         .scale = (float)a->scale,
         .window = (size_t)a->window,
+        .seen = a->keys_of_span ? r->w->spans : NULL,
         .scratch = r->scratch,
         .scratch_bytes = r->instance->program->scratch_bytes,
     };

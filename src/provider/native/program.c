@@ -178,6 +178,33 @@ static enum tn_status allocate_tables(struct tn_native_program *program, struct 
     return tn_error_memory(err, TN_PHASE_ASSESS, "assessing a component");
 }
 
+/*
+ * Attention that sees only the rows of a span. What a row does that sees none at all nobody has defined, and the later
+ * code of disentangled terms treats hidden rows in a way of its own: both are refused.
+ */
+static void hide_rows(struct tn_graph *g, struct tn_assessment *a, uint64_t hiding_rows)
+{
+    for (uint32_t i = 0; hiding_rows && i < g->op_count; i++) {
+        struct tn_op_attention *attention = &g->ops[i].as.attention;
+        if (g->ops[i].kind != TN_OP_ATTENTION) continue;
+        attention->keys_of_span = true;
+        bool relative = attention->relative.of_queries || attention->relative.of_keys;
+        if (!relative && (attention->window == 0 || hiding_rows <= attention->window)) continue;
+        struct tn_finding *f = tn_findings_add(&a->findings, TN_BLOCKER, TN_UNSUPPORTED_OPERATOR, TN_PHASE_ASSESS,
+                                               "operator \"%.*s\" cannot hide the rows of a query's expansion",
+                                               TN_FMT_ARG(g->ops[i].name));
+        tn_at_element(f, TN_ELEMENT_OPERATOR, g->ops[i].name);
+        if (relative) {
+            tn_found(f, "disentangled terms");
+        } else {
+            tn_found(f, "a window of %llu rows, sequences of %llu", (unsigned long long)attention->window,
+                     (unsigned long long)hiding_rows);
+        }
+        tn_expected(f, "attention without such terms, whose every row sees the first row of its sequence");
+        return;
+    }
+}
+
 /* Whether inventory found the weight files to be what they say; if not, their tensors are a consequence, no evidence. */
 static bool weights_are_whole(const struct tn_component_request *r)
 {
@@ -227,6 +254,8 @@ static enum tn_status build_program(struct tn_native_program *program, struct tn
     if (head) output = head->build(g, r->component, &program->binding, output);
     output = tn_modules_build(g, r->d, r->first_module, r->module_end, output);
     if ((status = tn_graph_finish(g, output, err))) return status;
+    hide_rows(g, a, r->hiding_rows);
+    if (a->findings.blockers) return TN_OK;
     if (output == TN_NO_VALUE) { /* a description with blockers need not make a graph; its own findings say why */
         tn_error_set(err, TN_UNSUPPORTED_CONFIG, TN_PHASE_ASSESS, "the description makes no complete graph");
         return TN_UNSUPPORTED_CONFIG;
