@@ -235,8 +235,8 @@ static tn_status refuse_document(struct cli *cli, const char *option, const tn_d
     const struct cli_json *f = cli_json_first(cli_json_get(doc.root, "findings"));
     while (f && !cli_json_text_is(cli_json_get(f, "severity"), "blocker")) f = f->next;
     struct cli_problem *p = &cli->problem;
-    cli_refuse(cli, TN_METADATA_INVALID, option, "--%s at \"%.200s\": %.600s", option, cli_json_text(cli_json_path(f, "where.pointer")),
-               cli_json_text(cli_json_get(f, "message")));
+    cli_refuse(cli, TN_METADATA_INVALID, option, "--%s at \"%.200s\": %.600s", option,
+               cli_json_text(cli_json_path(f, "where.pointer")), cli_json_text(cli_json_get(f, "message")));
     snprintf(p->found, sizeof(p->found), "%s", cli_json_text(cli_json_get(f, "found")));
     snprintf(p->expected, sizeof(p->expected), "%s", cli_json_text(cli_json_get(f, "expected")));
     snprintf(p->remedy, sizeof(p->remedy), "%s", cli_json_text(cli_json_get(f, "remedy")));

@@ -84,6 +84,14 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
         "mask the likeliest tokens stand best first, five unless --top-k asks for another number, with their probabilities and "
         "the text that they make. A text without a mask fails.",
         "tenon fill ./model \"Paris is the [MASK] of France.\"\ntenon fill ./model --file cloze.jsonl --jsonl --top-k 1 --json"},
+    [CLI_ANSWER] = {"answer", "PKG --question TEXT --context TEXT", 1, 1, "find the parts of a text that answer a question",
+        "The context is one text: --context, or the whole of --file. With --jsonl each line of the file is a context of its "
+        "own, as {\"id\", \"text\"} or a JSON string, and all are asked the same. A context that is longer than the model takes is "
+        "read in windows that overlap, and nothing of it is cut; a question that is too long is refused.\n\n"
+        "Answers stand best first with their place in the context in characters; --json has bytes and the windows too. With "
+        "--no-answer \"no answer\" is one of them.",
+        "tenon answer ./model --question \"Where was she born?\" --context \"Ada was born in London.\"\n"
+        "tenon answer ./model --question \"What is new?\" --file report.txt --top-k 3 --no-answer --json"},
     [CLI_RUN] = {"run", "PKG --task TASK --input FILE", 1, 1, "run any task with a request in JSON",
         "The request is what `tenon tasks` describes for the task, as one JSON object; a member that the task does not have "
         "is refused. With --json the result is one document: what the task says as a whole, an object for each item with "
@@ -168,8 +176,8 @@ const struct cli_option cli_options[] = {
     FLAG("capabilities", capabilities, V(DOCTOR), "list what packages may require, and what of it is offered"),
     STRING("task", task, "TASK", PLANNED, "the task, e.g. embedding.dense (tasks lists them)"),
     STRING("golden", golden, "FILE", V(QUALIFY), "answers of an independent implementation to compare with"),
-    STRING("file", file, "PATH", TEXTS, "read texts from a file, one a line; - is standard input"),
-    FLAG("jsonl", jsonl, TEXTS, "each line of --file is {\"id\", \"text\"} or a JSON string"),
+    STRING("file", file, "PATH", TEXTS | V(ANSWER), "read texts from a file, one a line (answer: one context); - is standard input"),
+    FLAG("jsonl", jsonl, TEXTS | V(ANSWER), "each line of --file is {\"id\", \"text\"} or a JSON string"),
     STRING("role", role, "NAME", V(EMBED), "name of the package's prompt to put in front, e.g. query"),
     CHOICE("normalize", normalize, "auto|yes|no", V(EMBED), "unit length: as the package says, always, never"),
     COUNT("dimensions", dimensions, "N", 1, UINT32_MAX, V(EMBED), "keep the first N components"),
@@ -180,11 +188,14 @@ const struct cli_option cli_options[] = {
            "write float32 [texts, dimensions] for NumPy; a text that failed is a row of NaN; - is standard output"),
     STRING("query", query, "TEXT", V(RERANK), "what the documents are ranked by"),
     CHOICE("scores", scores, "auto|logit|probability", V(RERANK), "kind of score: as the package says unless asked"),
-    COUNT("top-k", top_k, "N", 1, UINT32_MAX, V(RERANK) | V(CLASSIFY) | V(FILL), "only the best N"),
+    COUNT("top-k", top_k, "N", 1, UINT32_MAX, V(RERANK) | V(CLASSIFY) | V(FILL) | V(ANSWER), "only the best N"),
     {"threshold", CLI_NUMBER, "X", NULL, 0, 0, V(CLASSIFY), AT(threshold), "leave out labels whose score is below X"},
     FLAG("text", text, V(EMBED) | V(CLASSIFY), "the input is text, as the plan's task says anyway"),
     FLAG("image", image, V(EMBED) | V(CLASSIFY), "the input is pictures; refused unless the plan's task takes them"),
     CHOICE("aggregate", aggregate, "none|simple|first|average|max", V(TAG), "how tokens become spans; none unless asked"),
+    STRING("question", question, "TEXT", V(ANSWER), "what is asked"),
+    STRING("context", context, "TEXT", V(ANSWER), "the text in which the answer is looked for"),
+    FLAG("no-answer", no_answer, V(ANSWER), "let \"no answer\" be one of the answers"),
     STRING("input", input, "FILE", V(RUN), "the request as JSON; - is standard input"),
     STRING("pair", pair, "TEXT", V(TOKENIZE), "second text of a pair, for each text"),
     FLAG("no-special", no_special, V(TOKENIZE), "without the special tokens around the text"),

@@ -24,6 +24,7 @@ enum cli_verb_id {
     CLI_CLASSIFY,
     CLI_TAG,
     CLI_FILL,
+    CLI_ANSWER,
     CLI_RUN,
     CLI_TOKENIZE,
     CLI_QUALIFY,
@@ -74,8 +75,8 @@ struct cli_values {
     const char *file, *role, *normalize, *truncate, *npy, *pair, *completion;
     bool jsonl, atomic, no_special, man;
     uint64_t dimensions, batch, max_tokens, top_k; /* 0: not given */
-    const char *query, *scores, *input, *aggregate;
-    bool text, image;
+    const char *query, *scores, *input, *aggregate, *question, *context;
+    bool text, image, no_answer;
     double threshold;
     const char **operands;
     size_t operand_count;

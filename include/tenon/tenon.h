@@ -469,6 +469,34 @@ typedef struct tn_mask {
     const tn_fill *fills;        /* [fill_count] best first, equal scores by id */
     size_t fill_count;
 } tn_mask;
+/* A question about each of several contexts. Answers are parts of the context; what is too long is read in windows. */
+typedef struct tn_answer_request {
+    size_t struct_size;
+    tn_string question;          /* read during the call only, as the contexts are */
+    const tn_string *contexts;
+    size_t count;
+    const tn_string *questions;  /* [count] a context's own, data NULL: `question`; NULL: no context has one */
+    unsigned top_k;              /* most answers per context, at most 1000; 0: 1 */
+    unsigned max_answer_tokens;  /* 0: 15 */
+    unsigned max_tokens;         /* of a window, the question and special tokens included; 0: the model's, at most 384 */
+    bool stride_set;             /* else half of max_tokens, at most 128 */
+    unsigned stride;             /* tokens of the context that two neighbouring windows share */
+    tn_tristate no_answer;       /* whether "no answer" is among the answers; TN_AUTO: as the package says, else not */
+    tn_tristate align_words;     /* whether answers are widened to whole words; TN_AUTO: yes */
+    bool want_logits;            /* every token's logits in the event */
+    bool atomic;
+    unsigned batch;
+    uint32_t timeout_ms;
+} tn_answer_request;
+
+/* A part of the context, or "no answer". `text` is valid until the execution is freed. */
+typedef struct tn_answer {
+    float score;
+    bool none;                    /* there is no answer: the text is empty, all places are 0 */
+    tn_string text;
+    size_t begin, end;            /* bytes of the context, half-open */
+    size_t begin_char, end_char;  /* the same in code points */
+} tn_answer;
 
 /* One label of a classifier with its score. `name` is valid until the execution is freed. */
 typedef struct tn_label {
@@ -509,6 +537,15 @@ typedef struct tn_event {
     size_t mask_count;
     size_t vectors;           /* embedding.multi: rows of `embedding`, which is [vectors, dimensions] */
     const uint32_t *token_ids; /* [vectors] the token that each row stands for; valid until the execution is freed */
+    /*
+     * [answer_count] question-answer: best first; [window_count] tokens of each window, whose rows of two logits follow one
+     * another where they were wanted. Valid until the execution is freed. Over several windows scores are added up and are
+     * no probabilities any more: TN_SCORE_OTHER.
+     */
+    const tn_answer *answers;
+    size_t answer_count;
+    const size_t *window_tokens;
+    size_t window_count;
 } tn_event;
 
 /* Checks and queues the request; TN_BUSY with figures when it is not admitted. */
@@ -522,6 +559,8 @@ TN_API tn_status tn_classify_start(tn_session *session, const tn_classify_reques
 TN_API tn_status tn_rerank_start(tn_session *session, const tn_rerank_request *request, tn_execution **out,
                                  tn_error *err);
 TN_API tn_status tn_fill_start(tn_session *session, const tn_fill_request *request, tn_execution **out, tn_error *err);
+TN_API tn_status tn_answer_start(tn_session *session, const tn_answer_request *request, tn_execution **out,
+                                 tn_error *err);
 TN_API tn_status tn_tag_start(tn_session *session, const tn_tag_request *request, tn_execution **out, tn_error *err);
 /* The request of whatever task the session serves, in its JSON form (tn_tasks, `tenon tasks`). */
 TN_API tn_status tn_request_start(tn_session *session, const char *json, size_t length, tn_execution **out, tn_error *err);

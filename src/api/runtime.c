@@ -95,7 +95,8 @@ enum tn_status tn_short_of_memory(const struct tn_alloc *alloc, enum tn_status s
     if (st != TN_INSUFFICIENT_MEMORY || !err || refused <= budget || err->primary.found[0]) return st;
     tn_found(&err->primary, "a memory limit of %llu bytes", (unsigned long long)budget);
     tn_expected(&err->primary, "at least %llu bytes to get beyond this point", (unsigned long long)refused);
-    tn_remedy(&err->primary, "raise the memory limit; reading a package's documents takes a few times their size, some MiB for most");
+    tn_remedy(&err->primary,
+              "raise the memory limit; reading a package's documents takes a few times their size, some MiB for most");
     return st;
 }
 

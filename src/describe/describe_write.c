@@ -117,6 +117,7 @@ static void hash_head(struct tn_sha256 *h, const struct tn_head *head)
     hash_flag(h, head->labels_stated);
     tn_sha256_update_u64(h, head->problem);
     hash_flag(h, head->cross_encoder);
+    if (head->no_answer) hash_flag(h, true);
     tn_sha256_update_str(h, head->activation);
 }
 

@@ -6,8 +6,9 @@
 static const struct {
     const char *name, *suffix, *what;
     bool labelled;
+    uint64_t outputs;
 } kinds[TN_HEAD_KINDS] = {
-#define X(name, text, suffix, what, labelled) {text, suffix, what, labelled},
+#define X(name, text, suffix, what, labelled, outputs) {text, suffix, what, labelled, outputs},
     TN_HEAD_LIST(X)
 #undef X
 };
@@ -25,6 +26,11 @@ const char *tn_head_kind_what(enum tn_head_kind kind)
 bool tn_head_kind_is_labelled(enum tn_head_kind kind)
 {
     return (unsigned)kind < TN_HEAD_KINDS && kinds[kind].labelled;
+}
+
+uint64_t tn_head_kind_outputs(enum tn_head_kind kind)
+{
+    return (unsigned)kind < TN_HEAD_KINDS ? kinds[kind].outputs : 0;
 }
 
 bool tn_head_kind_of(struct tn_str name, enum tn_head_kind *out)

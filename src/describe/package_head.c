@@ -86,6 +86,7 @@ static void keep_facts(struct tn_builder *b, struct tn_json object, const struct
     } rows[] = {
         {"kind", "head.kind", true},
         {"labels", "head.labels", head->labels != NULL},
+        {"no_answer", "head.no_answer", head->no_answer},
         {"problem", "head.problem", head->problem != TN_PROBLEM_UNSTATED},
         {"cross_encoder", "head.cross_encoder", head->cross_encoder},
         {"activation", "head.activation", head->activation.n > 0},
@@ -103,10 +104,15 @@ void tn_package_read_head(struct tn_builder *b, struct tn_json object)
     struct tn_str problem = tn_package_text(b, object, "problem");
     for (unsigned p = 0; p < TN_PROBLEMS; p++)
         if (tn_str_is(problem, tn_problem_name((enum tn_problem)p))) head->problem = (enum tn_problem)p;
+    head->outputs = tn_head_kind_outputs(head->kind);
     head->labels_stated = tn_package_flag(object, "labels_stated");
     head->cross_encoder = tn_package_flag(object, "cross_encoder");
     head->activation = tn_package_text(b, object, "activation");
+    head->no_answer = tn_package_flag(object, "no_answer");
     read_labels(b, tn_json_get(object, "labels"), head);
+    if (head->no_answer && head->kind != TN_HEAD_QUESTION_ANSWERING)
+        tn_expected(tn_package_refuse(b, tn_json_get(object, "no_answer"), TN_METADATA_INVALID, "does not go with the kind of the head"),
+                    "false");
     check_class(b, object, head);
     check_modules(b, object);
     check_origin(b, object, head);

@@ -139,7 +139,7 @@ static const struct tn_doctype modules = {.kind = TN_DOC_LIST, .items = &module}
 /* ---- head -------------------------------------------------------------------------------------------------------- */
 
 static const char *const head_values[] = {
-#define X(name, text, suffix, what, labelled) text,
+#define X(name, text, suffix, what, labelled, outputs) text,
     TN_HEAD_LIST(X)
 #undef X
     NULL,
@@ -160,6 +160,7 @@ static const struct tn_docfield head_fields[] = {
     {"labels_stated", &flag, TN_DOC_REQUIRED, NULL, "Whether the names are the package's and not made up by the class."},
     {"problem", &problem, TN_DOC_REQUIRED, NULL, "What its numbers mean; empty: not stated."},
     {"cross_encoder", &flag, TN_DOC_REQUIRED, NULL, "Saved as a scorer of pairs."},
+    {"no_answer", &flag, 0, "false", "Trained to say that a text holds no answer: that is then among the answers."},
     {"activation", &activation, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "What the scorer puts on its numbers; null: not stated."},
 };
 

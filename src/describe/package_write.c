@@ -132,6 +132,7 @@ static void write_head(struct tn_json_writer *w, const struct tn_head *h)
     tn_jw_member_bool(w, "labels_stated", h->labels_stated);
     tn_jw_member_cstr(w, "problem", tn_problem_name(h->problem));
     tn_jw_member_bool(w, "cross_encoder", h->cross_encoder);
+    if (h->no_answer) tn_jw_member_bool(w, "no_answer", true);
     if (h->activation.n) tn_jw_member_str(w, "activation", h->activation);
     else tn_jw_member_null(w, "activation");
     tn_jw_end_object(w);

@@ -110,6 +110,7 @@ static const struct tn_family_head heads[] = {
      .tensor_count = sizeof(vocabulary_head) / sizeof(vocabulary_head[0]), .own = {"cls.predictions.*"}, .build = build_vocabulary_head},
     {.kind = TN_HEAD_PRETRAINING, .tensors = vocabulary_head,
      .tensor_count = sizeof(vocabulary_head) / sizeof(vocabulary_head[0]), .own = {"cls.predictions.*"}, .build = build_vocabulary_head},
+    TN_HEAD_OF_SPANS,
 };
 
 const struct tn_family tn_family_bert = {

@@ -96,6 +96,7 @@ static const struct tn_family_head heads[] = {
      .build = tn_head_of_tokens},
     {.kind = TN_HEAD_MASKED_LM, .tensors = vocabulary_head,
      .tensor_count = sizeof(vocabulary_head) / sizeof(vocabulary_head[0]), .own = {"vocab_*"}, .build = build_vocabulary_head},
+    TN_HEAD_OF_SPANS,
 };
 
 const struct tn_family tn_family_distilbert = {

@@ -50,6 +50,9 @@ uint32_t tn_head_of_vocabulary(struct tn_graph *g, const struct tn_binding *b, u
     v = tn_graph_layer_norm(g, "head norm", v, TN_NO_VALUE, &norm);
     return tn_head_layer(g, b, "head.decoder", "head logits", v, TN_ACT_IDENTITY);
 }
+/* ---- answer spans ---------------------------------------------------------------------------------------------------- */
+
+const struct tn_tensor_rule tn_span_tensors[TN_SPAN_TENSORS] = {TN_HEAD_CLASSIFIER("qa_outputs", "hidden_size")};
 
 /* ---- dense and out_proj ---------------------------------------------------------------------------------------------- */
 
@@ -81,4 +84,5 @@ const struct tn_family_head tn_out_proj_heads[TN_OUT_PROJ_HEADS] = {
      .tensor_count = sizeof(token_tensors) / sizeof(token_tensors[0]), .build = tn_head_of_tokens},
     {.kind = TN_HEAD_MASKED_LM, .tensors = vocabulary_tensors,
      .tensor_count = sizeof(vocabulary_tensors) / sizeof(vocabulary_tensors[0]), .own = {"lm_head.*"}, .build = build_vocabulary},
+    TN_HEAD_OF_SPANS,
 };

@@ -27,11 +27,17 @@ uint32_t tn_head_of_tokens(struct tn_graph *g, const struct tn_component *c, con
 /* decoder(norm(act(dense(x)))): for each row of x a logit for each entry of the vocabulary. */
 uint32_t tn_head_of_vocabulary(struct tn_graph *g, const struct tn_binding *b, uint32_t x, enum tn_act act, double eps);
 
+/* Where an answer begins and ends: one linear layer over each token, in most families under the name "qa_outputs". */
+enum { TN_SPAN_TENSORS = 2 };
+extern const struct tn_tensor_rule tn_span_tensors[TN_SPAN_TENSORS];
+#define TN_HEAD_OF_SPANS                                                                                              \
+    {.kind = TN_HEAD_QUESTION_ANSWERING, .tensors = tn_span_tensors, .tensor_count = TN_SPAN_TENSORS, .build = tn_head_of_tokens}
+
 /*
  * RoBERTa's heads, which MPNet has too: out_proj(tanh(dense(first token))) under "classifier" for texts, a classifier
- * of tokens, and lm_head over the vocabulary.
+ * of tokens, lm_head over the vocabulary, and answer spans.
  */
-enum { TN_OUT_PROJ_HEADS = 3 };
+enum { TN_OUT_PROJ_HEADS = 4 };
 extern const struct tn_family_head tn_out_proj_heads[TN_OUT_PROJ_HEADS];
 
 /* The rows of head.classifier under a name, which are the same in most families. */

@@ -274,6 +274,8 @@ static const struct tn_family_head heads[] = {
     {.kind = TN_HEAD_MASKED_LM, .tensors = vocabulary_head,
      .tensor_count = sizeof(vocabulary_head) / sizeof(vocabulary_head[0]), .own = {"head.*", "decoder.*"},
      .build = build_vocabulary_head},
+    {.kind = TN_HEAD_QUESTION_ANSWERING, .tensors = head_tensors,
+     .tensor_count = sizeof(head_tensors) / sizeof(head_tensors[0]), .own = {"head.*"}, .build = build_token_head},
 };
 
 const struct tn_family tn_family_modernbert = {

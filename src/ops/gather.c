@@ -127,7 +127,7 @@ static bool run_gather_elements(struct tn_run *r)
 {
     struct tn_tensor *x = r->in[0], *i = r->in[1], *y = r->out[0];
     uint32_t axis = axis_of(r->node, 0, x->rank);
-    int64_t strides[TN_RANK], at;
+    int64_t strides[TN_RANK], at = 0;
     size_t size;
     if (!tn_move_size(r, x->element, &size)) return false;
     tn_strides(x->dims, x->rank, strides);
@@ -183,7 +183,7 @@ static bool slice_begin(struct tn_run *r, const struct slices *s, uint64_t row, 
 {
     uint64_t at = s->batch ? row / s->per_batch * product(s->x->dims, s->batch, s->x->rank) : 0;
     for (uint32_t k = 0; k < s->width; k++) {
-        int64_t i;
+        int64_t i = 0;
         if (!index_at(r, s->i, row * s->width + k, s->x->dims[s->batch + k], &i)) return false;
         at += (uint64_t)(i * s->strides[s->batch + k]);
     }
@@ -264,7 +264,7 @@ static bool run_scatter_elements(struct tn_run *r)
     struct tn_tensor *i = r->in[1], *y = r->out[0];
     uint32_t axis = axis_of(r->node, 0, y->rank);
     enum joining how;
-    int64_t strides[TN_RANK], at;
+    int64_t strides[TN_RANK], at = 0;
     size_t size;
     if (!joining_of(r, &how) || !tn_move_size(r, y->element, &size) || !copy_data(r)) return false;
     tn_strides(y->dims, y->rank, strides);

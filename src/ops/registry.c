@@ -13,14 +13,20 @@ extern const struct tn_operators tn_ops_elementwise_binary;
 extern const struct tn_operators tn_ops_elementwise_select;
 extern const struct tn_operators tn_ops_elementwise_unary;
 extern const struct tn_operators tn_ops_gather;
+extern const struct tn_operators tn_ops_loss;
 extern const struct tn_operators tn_ops_matmul;
 extern const struct tn_operators tn_ops_matmul_integer;
 extern const struct tn_operators tn_ops_move;
+extern const struct tn_operators tn_ops_norm;
+extern const struct tn_operators tn_ops_norm_axis;
 extern const struct tn_operators tn_ops_pool;
+extern const struct tn_operators tn_ops_quantize;
 extern const struct tn_operators tn_ops_reduce;
 extern const struct tn_operators tn_ops_select;
 extern const struct tn_operators tn_ops_sequence;
 extern const struct tn_operators tn_ops_shape;
+extern const struct tn_operators tn_ops_softmax;
+extern const struct tn_operators tn_ops_text;
 
 const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_arrange,
@@ -35,13 +41,19 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_elementwise_select,
     &tn_ops_elementwise_unary,
     &tn_ops_gather,
+    &tn_ops_loss,
     &tn_ops_matmul,
     &tn_ops_matmul_integer,
     &tn_ops_move,
+    &tn_ops_norm,
+    &tn_ops_norm_axis,
     &tn_ops_pool,
+    &tn_ops_quantize,
     &tn_ops_reduce,
     &tn_ops_select,
     &tn_ops_sequence,
     &tn_ops_shape,
+    &tn_ops_softmax,
+    &tn_ops_text,
 };
 const size_t tn_operator_group_count = sizeof(tn_operator_groups) / sizeof(tn_operator_groups[0]);

@@ -7,10 +7,16 @@
  */
 #include "qualify/suite.h"
 
+#include "session/session.h"
+
 #include <math.h>
+#include <string.h>
 
 /* What documents are ranked by, and a ranking held against. */
 static const char query[] = "Seven different words stand in this line";
+
+/* What is asked of contexts: short, because it is never cut. */
+static const char question[] = "what?";
 
 /* ---- requests --------------------------------------------------------------------------------------------------------- */
 
@@ -57,6 +63,57 @@ static enum tn_status start_tag(tn_session *session, const tn_embed_request *req
     return tn_tag_start(session, &r, out, err);
 }
 
+/* Each text with a mask, at the end that is never cut. */
+static bool add_masks(const struct tn_tokenizer_facts *t, const tn_string *texts, size_t count, tn_string *out, struct tn_buf *whole)
+{
+    bool behind = tn_str_is(t->truncation_side, "left");
+    for (size_t i = 0; i < count; i++) {
+        size_t begin = whole->len;
+        if (!behind) tn_buf_printf(whole, "%.*s ", TN_FMT_ARG(t->mask_token));
+        tn_buf_append(whole, texts[i].data, texts[i].length);
+        if (behind) tn_buf_printf(whole, " %.*s", TN_FMT_ARG(t->mask_token));
+        out[i].length = whole->len - begin;
+    }
+    if (tn_buf_status(whole)) return false;
+    const char *at = whole->data;
+    for (size_t i = 0; i < count; at += out[i].length, i++) out[i].data = at;
+    return true;
+}
+
+static enum tn_status start_fill(tn_session *session, const tn_embed_request *request, tn_execution **out, tn_error *err)
+{
+    const struct tn_planner *planner = session->plan->survey.planner;
+    struct tn_alloc *alloc = planner->ctx->alloc;
+    tn_fill_request r = TN_INIT(tn_fill_request);
+    struct tn_buf whole;
+    tn_buf_init(&whole, alloc, SIZE_MAX);
+    tn_string *texts = tn_calloc(alloc, request->count, sizeof(*texts));
+    enum tn_status st = texts && add_masks(&planner->d->tokenizer, request->texts, request->count, texts, &whole)
+                            ? TN_OK
+                            : tn_error_memory(err, TN_PHASE_REQUEST, "putting masks into the texts of the suite");
+    r.texts = texts;
+    r.count = request->count;
+    r.batch = request->batch;
+    r.truncation = truncation_of(request);
+    if (!st) st = tn_fill_start(session, &r, out, err); /* copies the texts */
+    tn_buf_release(&whole);
+    tn_free(alloc, texts);
+    return st;
+}
+
+/* A context that is too long becomes windows and never fails, whatever is asked. */
+static enum tn_status start_answer(tn_session *session, const tn_embed_request *request, tn_execution **out, tn_error *err)
+{
+    tn_answer_request r = TN_INIT(tn_answer_request);
+    r.question = (tn_string){question, sizeof(question) - 1};
+    r.contexts = request->texts;
+    r.count = request->count;
+    r.batch = request->batch;
+    r.top_k = 3;
+    r.want_logits = true;
+    return tn_answer_start(session, &r, out, err);
+}
+
 /* ---- answers ---------------------------------------------------------------------------------------------------------- */
 
 static size_t width_of_embedding(const struct tn_suite *s, const tn_event *e)
@@ -80,6 +137,18 @@ static void row_of_logits(const tn_event *e, float *row, size_t width)
 {
     for (size_t i = 0; i < width; i++) row[i] = 0;
     for (size_t i = 0; i < e->logit_count; i++) row[i % width] += e->logits[i];
+}
+
+/* The best scores of the first mask: a whole row over the vocabulary says no more of the path that made it. */
+static size_t width_of_fill(const struct tn_suite *s, const tn_event *e)
+{
+    (void)s;
+    return e->mask_count ? e->masks[0].fill_count : 0;
+}
+
+static void row_of_fill(const tn_event *e, float *row, size_t width)
+{
+    for (size_t i = 0; i < width; i++) row[i] = e->masks[0].fills[i].score;
 }
 
 /* ---- what holds for scores -------------------------------------------------------------------------------------------- */
@@ -113,6 +182,32 @@ static bool tags_hold(const tn_event *e)
     return true;
 }
 
+static bool fills_hold(const tn_event *e)
+{
+    if (e->mask_count == 0) return false;
+    for (size_t m = 0; m < e->mask_count; m++) {
+        const tn_mask *mask = &e->masks[m];
+        if (mask->position >= e->tokens || mask->end <= mask->begin || mask->end_char <= mask->begin_char) return false;
+        for (size_t k = 0; k < mask->fill_count; k++) {
+            if (!is_probability(mask->fills[k].score) || (k > 0 && mask->fills[k].score > mask->fills[k - 1].score)) return false;
+        }
+    }
+    return true;
+}
+
+static bool answers_hold(const tn_event *e)
+{
+    size_t tokens = 0;
+    for (size_t k = 0; k < e->window_count; k++) tokens += e->window_tokens[k];
+    for (size_t i = 0; i < e->answer_count; i++) {
+        const tn_answer *a = &e->answers[i];
+        bool bounded = e->score_kind == TN_SCORE_PROBABILITY ? a->score <= 1.0001f : e->score_kind == TN_SCORE_OTHER;
+        if (!isfinite(a->score) || a->score < 0 || !bounded || a->end < a->begin || a->end_char < a->begin_char) return false;
+        if (i > 0 && a->score > e->answers[i - 1].score) return false;
+    }
+    return tokens == e->tokens;
+}
+
 /* The answers themselves were looked at as they came; here is the verdict. */
 static enum tn_status check_scores(struct tn_suite *s)
 {
@@ -136,10 +231,12 @@ static tn_suite_check_fn *const embedding_checks[] = {
 static tn_suite_check_fn *const head_checks[] = {check_scores, tn_check_company, tn_check_cancel, tn_check_sessions, NULL};
 
 static const struct tn_suite_kind kinds[] = {
-    {"embedding.dense", TN_SUITE_EMBEDDING, true, start_embedding, width_of_embedding, row_of_embedding, NULL, embedding_checks},
-    {"classify.text", "classify.text/1", false, start_classify, width_of_head, row_of_logits, labels_hold, head_checks},
-    {"rerank", "rerank/1", false, start_rerank, width_of_head, row_of_logits, score_holds, head_checks},
-    {"tag", "tag/1", false, start_tag, width_of_head, row_of_logits, tags_hold, head_checks},
+    {"embedding.dense", TN_SUITE_EMBEDDING, true, start_embedding, width_of_embedding, row_of_embedding, NULL, embedding_checks, NULL},
+    {"classify.text", "classify.text/1", false, start_classify, width_of_head, row_of_logits, labels_hold, head_checks, NULL},
+    {"question-answer", "question-answer/1", false, start_answer, width_of_head, row_of_logits, answers_hold, head_checks, "?"},
+    {"rerank", "rerank/1", false, start_rerank, width_of_head, row_of_logits, score_holds, head_checks, NULL},
+    {"fill-mask", "fill-mask/1", false, start_fill, width_of_fill, row_of_fill, fills_hold, head_checks, NULL},
+    {"tag", "tag/1", false, start_tag, width_of_head, row_of_logits, tags_hold, head_checks, NULL},
 };
 
 const struct tn_suite_kind *tn_suite_kind_of(const struct tn_task *task)

@@ -60,7 +60,10 @@ static enum tn_status prepare_texts(struct tn_suite *s)
         s->long_text[2 * i + 1] = ' ';
     }
     s->count = TN_SUITE_TEXTS;
-    for (size_t i = 0; i + 1 < s->count; i++) s->texts[i] = (tn_string){fixed_texts[i], strlen(fixed_texts[i])};
+    for (size_t i = 0; i + 1 < s->count; i++) {
+        const char *text = fixed_texts[i][0] || !s->kind->stand_in ? fixed_texts[i] : s->kind->stand_in;
+        s->texts[i] = (tn_string){text, strlen(text)};
+    }
     s->texts[s->count - 1] = (tn_string){s->long_text, 2 * words};
     return TN_OK;
 }

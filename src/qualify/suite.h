@@ -44,6 +44,7 @@ struct tn_suite_kind {
     void (*row)(const tn_event *e, float *row, size_t width);
     bool (*holds)(const tn_event *e); /* NULL: a check of its own looks */
     tn_suite_check_fn *const *checks; /* NULL-terminated, in the order of the run */
+    const char *stand_in;             /* for the empty text, where the task refuses it; NULL: it does not */
 };
 
 /* NULL: the task has no suite. */

@@ -7,14 +7,14 @@
 
 static const struct tn_doctype any_text = {.kind = TN_DOC_STRING};
 static const struct tn_doctype whole = {.kind = TN_DOC_INT, .format = "int64", .least = INT64_MIN, .most = INT64_MAX};
-static const struct tn_doctype id = {
+const struct tn_doctype tn_form_id = {
     .kind = TN_DOC_CHOICE, .name = "ItemId", .note = "Repeated in the result.", .choices = (const struct tn_doctype *const[]){&any_text, &whole, NULL}};
 
 TN_DOC_OBJECT_TYPE(tn_form_text, "Text", "A text with an id.",
-    TN_DOC_MAY("id", &id, NULL, NULL),
+    TN_DOC_MAY("id", &tn_form_id, NULL, NULL),
     TN_DOC_MUST("text", TN_DOC_TEXT, "The text, in UTF-8."));
 TN_DOC_OBJECT_TYPE(tn_form_pair, "TextOrPair", "A text, or a pair of texts, with an id.",
-    TN_DOC_MAY("id", &id, NULL, NULL),
+    TN_DOC_MAY("id", &tn_form_id, NULL, NULL),
     TN_DOC_MUST("text", TN_DOC_TEXT, "The text, in UTF-8."),
     TN_DOC_NULL("pair", TN_DOC_TEXT, "The second text of a pair."));
 

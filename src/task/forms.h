@@ -26,7 +26,7 @@ enum tn_status tn_form_read_choices(struct tn_json root, struct tn_arena *arena,
 enum tn_status tn_form_read_name(struct tn_json v, const char *option, struct tn_arena *arena, const char **out, struct tn_error *err);
 tn_score_choice tn_form_read_scores(struct tn_json v);
 
-extern const struct tn_doctype tn_form_truncation, tn_form_side, tn_form_scores, tn_form_count, tn_form_timeout;
+extern const struct tn_doctype tn_form_id, tn_form_truncation, tn_form_side, tn_form_scores, tn_form_count, tn_form_timeout;
 
 /* Rows of a request's table for what tn_form_read_choices reads. */
 #define TN_FORM_CHOICES                                                                                                \

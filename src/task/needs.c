@@ -33,7 +33,8 @@ void tn_need_length(const struct tn_description *d, struct tn_findings *findings
     bool modules = d->chain_document.n > 0;
     tn_expected(f, "%smodel_max_length in tokenizer_config.json or the model's number of positions",
                 modules ? "max_seq_length in sentence_bert_config.json, " : "");
-    tn_remedy(f, modules ? "state max_seq_length in sentence_bert_config.json" : "state model_max_length in tokenizer_config.json");
+    tn_remedy(f, modules ? "state max_seq_length in sentence_bert_config.json"
+                         : "state model_max_length in tokenizer_config.json");
 }
 
 /* ---- evidence --------------------------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@ static const struct tn_task *const tasks[] = {
     &tn_task_embedding_dense,
     &tn_task_embedding_multi,
     &tn_task_fill,
+    &tn_task_question_answer,
     &tn_task_rerank,
     &tn_task_tag,
 };

@@ -188,6 +188,7 @@ extern const struct tn_task tn_task_classify_text;
 extern const struct tn_task tn_task_embedding_dense;
 extern const struct tn_task tn_task_embedding_multi;
 extern const struct tn_task tn_task_fill;
+extern const struct tn_task tn_task_question_answer;
 extern const struct tn_task tn_task_rerank;
 extern const struct tn_task tn_task_tag;
 

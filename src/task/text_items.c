@@ -199,6 +199,11 @@ static void settle(struct tn_text_items *t, size_t i, enum tn_status code, uint6
     if (code) t->counts.failed++;
 }
 
+void tn_text_items_fail(struct tn_text_items *t, size_t i, enum tn_status code, uint64_t detail)
+{
+    if (t->items[i].state != TN_TEXT_FINAL) settle(t, i, code, detail);
+}
+
 static char *put(char *at, const char *s, size_t n)
 {
     if (n) memcpy(at, s, n);
@@ -235,6 +240,7 @@ enum tn_status tn_text_items_start(struct tn_text_items *t, const struct tn_text
                                 .max_tokens = m->max_tokens, .truncate = true, .has_lead = source->lead.data != NULL,
                                 .count = source->count, .prompt_bytes = source->prompt.n};
     t->counts.items = source->count;
+    tn_text_encoding_init(&t->own.encoding, alloc);
     enum tn_status st = measure_bytes(m, source, &bytes, &working, err);
     if (st) return st;
     if (t->has_lead) t->lead_bytes = source->lead.length + source->prompt.n;
@@ -250,8 +256,15 @@ enum tn_status tn_text_items_start(struct tn_text_items *t, const struct tn_text
     return TN_OK;
 }
 
+static void forget_own(struct tn_text_items *t)
+{
+    tn_text_encoding_release(&t->own.encoding);
+    t->own.owner = 0;
+}
+
 void tn_text_items_finish(struct tn_text_items *t)
 {
+    forget_own(t);
     tn_free(t->alloc, t->text);
     tn_free(t->alloc, t->end);
     tn_free(t->alloc, t->split);
@@ -294,23 +307,47 @@ static bool invalid_at(const struct tn_text_items *t, struct tn_str text, struct
     return false;
 }
 
+/* The texts in the order in which they stand in the sequence. */
+static void sequence_texts(const struct tn_text_items *t, size_t i, struct tn_str *text, struct tn_str *pair)
+{
+    struct tn_str first, second;
+    tn_text_items_text(t, i, &first, &second);
+    *text = t->swapped ? second : first;
+    *pair = t->swapped ? first : second;
+}
+
+static struct tn_text_options options_of(const struct tn_text_items *t, bool offsets)
+{
+    struct tn_text_options options = t->encode;
+    options.want_offsets = offsets;
+    options.windows = options.want_words = t->windows;
+    return options;
+}
+
 enum tn_status tn_text_items_encode(const struct tn_text_items *t, size_t i, bool offsets, struct tn_recipe_scratch *scratch,
                                     struct tn_error *err)
 {
     struct tn_str text, pair;
-    struct tn_text_options options = t->encode;
-    options.want_offsets = offsets;
-    tn_text_items_text(t, i, &text, &pair);
+    struct tn_text_options options = options_of(t, offsets);
+    sequence_texts(t, i, &text, &pair);
     scratch->owner = 0;
     enum tn_status st = tn_text_encode(t->model->tokenizer, text, pair, &options, &scratch->encoding, err);
     if (text.n + pair.n > LARGE_TEXT) scratch->oversize = true;
     return st;
 }
 
-/* Tokens of item i in the scratch. A failure that is the item's own is settled; others are returned. */
+/* Where the tokens of item i are kept: those of a long text over several steps, which the shared place does not last. */
+static struct tn_recipe_scratch *scratch_of(struct tn_text_items *t, size_t i, struct tn_step *step)
+{
+    struct tn_str text, pair;
+    tn_text_items_text(t, i, &text, &pair);
+    return t->windows && text.n + pair.n > LARGE_TEXT ? &t->own : step->scratch;
+}
+
+/* Tokens of item i in its scratch. A failure that is the item's own is settled; others are returned. */
 static enum tn_status encode_item(struct tn_text_items *t, size_t i, struct tn_step *step, struct tn_error *err)
 {
-    struct tn_recipe_scratch *scratch = step->scratch;
+    struct tn_recipe_scratch *scratch = scratch_of(t, i, step);
     struct tn_text_encoding *e = &scratch->encoding;
     struct tn_str text, pair;
     uint64_t at;
@@ -320,7 +357,7 @@ static enum tn_status encode_item(struct tn_text_items *t, size_t i, struct tn_s
         settle(t, i, TN_INVALID_REQUEST, at);
         return TN_OK;
     }
-    enum tn_status st = tn_text_items_encode(t, i, false, scratch, err);
+    enum tn_status st = tn_text_items_encode(t, i, t->windows, scratch, err);
     if (st == TN_INSUFFICIENT_MEMORY) return st;
     if (st || (e->truncated && !t->truncate)) {
         settle(t, i, st ? st : TN_INPUT_TOO_LONG, e->total);
@@ -339,11 +376,10 @@ static enum tn_status span_of(const struct tn_recipe_run *run, const struct tn_t
     return hooks->span ? hooks->span(run, i, e, span) : TN_OK;
 }
 
-/* Puts item i into the batch; false when there is no room. */
+/* Puts item i, or its next window, into the batch; false when there is no room. */
 static bool ask(struct tn_text_items *t, const struct tn_recipe_run *run, const struct tn_text_hooks *hooks, size_t i,
-                struct tn_step *step)
+                const struct tn_text_encoding *e, struct tn_step *step)
 {
-    const struct tn_text_encoding *e = &step->scratch->encoding;
     struct tn_text_item *item = &t->items[i];
     struct tn_span span;
     enum tn_status st = span_of(run, hooks, i, e, &span);
@@ -358,8 +394,8 @@ static bool ask(struct tn_text_items *t, const struct tn_recipe_run *run, const 
         tn_batch_cut(step->wanted, step->wanted->sequences - 1);
         return false;
     }
+    item->tokens = (uint32_t)e->count + (item->state == TN_TEXT_ASKED && t->windows ? item->tokens : 0);
     item->state = TN_TEXT_ASKED;
-    item->tokens = (uint32_t)e->count;
     item->detail = e->total;
     item->truncated = e->truncated;
     return true;
@@ -445,9 +481,10 @@ static enum tn_status check_ahead(struct tn_text_items *t, const struct tn_recip
         enum tn_status st = t->items[i].state == TN_TEXT_FINAL ? TN_OK : encode_item(t, i, step, err);
         if (st) return st;
         if (t->items[i].state != TN_TEXT_FINAL) {
-            st = span_of(run, hooks, i, &step->scratch->encoding, &span);
+            st = span_of(run, hooks, i, &scratch_of(t, i, step)->encoding, &span);
             if (st) settle(t, i, st, 0);
         }
+        forget_own(t);
         st = atomic_verdict(t, run, hooks, i, err);
         if (st) return st;
         t->checked++;
@@ -456,25 +493,71 @@ static enum tn_status check_ahead(struct tn_text_items *t, const struct tn_recip
     return TN_OK;
 }
 
-static enum tn_status fill_batch(struct tn_text_items *t, const struct tn_recipe_run *run, const struct tn_text_hooks *hooks,
+/* What a run has put into the batch in this step, and whether that is its share. */
+struct share {
+    uint32_t first, rows;
+};
+
+static bool has_share(const struct tn_text_items *t, const struct share *share, const struct tn_step *step)
+{
+    if (step->wanted->rows - share->rows >= step->row_quota) return true;
+    return t->batch && step->wanted->sequences - share->first >= t->batch;
+}
+
+/* The windows of item i from the next one on; *all: none is left. */
+static enum tn_status ask_windows(struct tn_text_items *t, struct tn_recipe_run *run, const struct tn_text_hooks *hooks, size_t i,
+                                  const struct share *share, struct tn_step *step, bool *all, struct tn_error *err)
+{
+    struct tn_text_encoding *e = &scratch_of(t, i, step)->encoding;
+    struct tn_text_options options = options_of(t, true);
+    struct tn_str text, pair;
+    *all = false;
+    sequence_texts(t, i, &text, &pair);
+    for (; t->window < e->windows; t->window++) {
+        if (has_share(t, share, step)) return TN_OK;
+        enum tn_status st = e->window == t->window ? TN_OK : tn_text_window(t->model->tokenizer, text, pair, &options, t->window, e, err);
+        if (st) return st;
+        if (!ask(t, run, hooks, i, e, step)) return TN_OK;
+        if (t->items[i].state == TN_TEXT_FINAL) break;
+        if (hooks->asked(run, i, e)) return tn_error_memory(err, TN_PHASE_EXECUTE, "keeping the tokens of a window");
+    }
+    *all = true;
+    return TN_OK;
+}
+
+static void begin_next(struct tn_text_items *t)
+{
+    if (t->own.owner && t->own.item == t->begun) forget_own(t);
+    t->begun++;
+    t->window = 0;
+}
+
+static enum tn_status fill_batch(struct tn_text_items *t, struct tn_recipe_run *run, const struct tn_text_hooks *hooks,
                                  struct tn_step *step, struct tn_error *err)
 {
-    struct tn_batch *batch = step->wanted;
-    uint32_t first = batch->sequences, rows = batch->rows;
+    struct share share = {step->wanted->sequences, step->wanted->rows};
     struct effort effort = {0, 0};
     while (t->begun < t->count && (t->atomic || t->whole || t->begun < step->item_end)) {
         size_t i = t->begun;
         if (t->items[i].state != TN_TEXT_FINAL) {
-            if (batch->rows - rows >= step->row_quota) break;
-            if (t->batch && batch->sequences - first >= t->batch) break;
+            bool all = true;
+            if (has_share(t, &share, step)) break;
             enum tn_status st = encode_item(t, i, step, err);
+            if (!st && t->items[i].state != TN_TEXT_FINAL && t->windows) st = ask_windows(t, run, hooks, i, &share, step, &all, err);
+            else if (!st && t->items[i].state != TN_TEXT_FINAL) all = ask(t, run, hooks, i, &step->scratch->encoding, step);
             if (st) return st;
-            if (t->items[i].state != TN_TEXT_FINAL && !ask(t, run, hooks, i, step)) break;
+            if (!all) break;
         }
-        t->begun++;
+        begin_next(t);
         if (spent(t, i, &effort)) break;
     }
     return TN_OK;
+}
+
+/* Whether no further sequence of item i is on its way: they come in their order, and all that were asked for come at once. */
+static bool is_last(const struct tn_text_items *t, const struct tn_step *step, uint32_t s, size_t i)
+{
+    return !t->windows || (i < t->begun && (s + 1 == step->end || step->results->items[s + 1] != i));
 }
 
 static enum tn_status take_result(struct tn_text_items *t, struct tn_recipe_run *run, const struct tn_text_hooks *hooks,
@@ -487,13 +570,18 @@ static enum tn_status take_result(struct tn_text_items *t, struct tn_recipe_run 
         item->state = TN_TEXT_PENDING;
         return TN_OK;
     }
+    if (item->state == TN_TEXT_FINAL) return TN_OK; /* an earlier window has failed */
     uint32_t rows;
     float *result = tn_batch_result(batch, s, &rows);
+    t->place = s - step->first;
     enum tn_status code = batch->status[s] == TN_SEQUENCE_DONE ? hooks->take(run, i, result, rows, batch->width, step)
                                                                : TN_NUMERICAL_FAILURE;
+    bool last = is_last(t, step, s, i);
+    if (!code && last && hooks->complete) code = hooks->complete(run, i);
     if (code == TN_INSUFFICIENT_MEMORY) return tn_error_memory(err, TN_PHASE_EXECUTE, "keeping a result");
-    settle(t, i, code, item->detail);
     t->counts.sequences++;
+    if (!code && !last) return TN_OK;
+    settle(t, i, code, item->detail);
     t->counts.tokens += item->tokens;
     t->counts.truncated += item->truncated;
     return atomic_verdict(t, run, hooks, i, err);

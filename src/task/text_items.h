@@ -39,6 +39,7 @@ struct tn_text_source {
     struct tn_str prompt;   /* in front of whatever comes first */
     const char *noun;       /* "text", "document": what findings call an item */
     const char *option;     /* the request's member that holds them */
+    bool windows;           /* they will be tokenized with words and windows, which takes more memory */
 };
 
 enum tn_text_state { TN_TEXT_PENDING, TN_TEXT_ASKED, TN_TEXT_FINAL };
@@ -61,6 +62,8 @@ struct tn_text_items {
     bool whole;      /* nothing is delivered before everything is known */
     bool truncate;   /* else an item beyond the limit fails */
     bool has_lead;
+    bool swapped;    /* the second text of a pair stands first */
+    bool windows;    /* what is too long becomes several sequences of one item, and nothing is cut */
     unsigned batch;  /* most sequences per step; 0: by tokens */
     uint32_t fill_to, filler; /* shorter sequences get `filler` behind their tokens until they have so many; 0: none */
     size_t count, begun, ready, checked;
@@ -70,6 +73,9 @@ struct tn_text_items {
     char *text;
     struct tn_text_item *items;
     struct tn_run_counts counts;
+    size_t window; /* of item `begun`: the next one to ask for */
+    size_t place;  /* of the sequence that `take` is given, among the run's own of this step */
+    struct tn_recipe_scratch own; /* tokens of a long text, whose windows take several steps */
 };
 
 /* What a task makes of its sequences. */
@@ -81,6 +87,10 @@ struct tn_text_hooks {
     /* Takes a finished sequence's result: [rows, width]. Returns the item's code; the batch's status was looked at. */
     enum tn_status (*take)(struct tn_recipe_run *run, size_t item, float *result, uint32_t rows, size_t width,
                            struct tn_step *step);
+    /* With windows: one is in the batch, its tokens are in e. May fail for lack of memory alone. */
+    enum tn_status (*asked)(struct tn_recipe_run *run, size_t item, const struct tn_text_encoding *e);
+    /* With windows: all of an item's were taken without failure. Returns the item's code. */
+    enum tn_status (*complete)(struct tn_recipe_run *run, size_t item);
     /* The message of a failure that the shared words do not fit; NULL, or false: the shared ones do. */
     bool (*explain)(const struct tn_recipe_run *run, size_t item, enum tn_status code, struct tn_error *err);
 };
@@ -91,6 +101,8 @@ enum tn_status tn_text_items_measure(const struct tn_text_model *m, const struct
 /* Copies the texts. The source was measured. The caller sets atomic, whole, truncate, batch, fill_to and encode afterwards. */
 enum tn_status tn_text_items_start(struct tn_text_items *t, const struct tn_text_model *m,
                                    const struct tn_text_source *source, struct tn_alloc *alloc, struct tn_error *err);
+/* An item that fails before its turn; `detail` is for `explain`. */
+void tn_text_items_fail(struct tn_text_items *t, size_t i, enum tn_status code, uint64_t detail);
 /* Texts go, items stay. */
 void tn_text_items_finish(struct tn_text_items *t);
 void tn_text_items_release(struct tn_text_items *t);

@@ -16,6 +16,23 @@ struct kept {
     size_t begin, count;
 };
 
+/* Windows over a sequence of `total` tokens: `length` each, every one `step` further than the one before. */
+struct windows {
+    size_t total, length, step;
+};
+
+static size_t count_windows(struct windows w)
+{
+    return w.length >= w.total ? 1 : 1 + (w.total - w.length + w.step - 1) / w.step;
+}
+
+/* Where the library's Encoding.truncate begins and ends its parts: from the left, or from the right end of the text. */
+static struct kept window_at(struct windows w, size_t k, bool left)
+{
+    size_t from = k * w.step, rest = w.total - from, length = rest < w.length ? rest : w.length;
+    return (struct kept){left ? rest - length : from, length};
+}
+
 /* Lengths for longest_first: the shorter sequence is spared until both are half. */
 static void share(uint64_t max, size_t *a, size_t *b)
 {
@@ -37,6 +54,16 @@ static enum tn_status too_short(struct tn_error *err, const char *which, uint64_
                                         "the %s text cannot be truncated enough", which);
     tn_expected(f, "at most %llu tokens, special tokens left out", (unsigned long long)max);
     tn_remedy(f, "shorten the other text, or truncate the longest first");
+    return TN_INPUT_TOO_LONG;
+}
+
+static enum tn_status no_advance(struct tn_error *err, size_t length, size_t stride)
+{
+    struct tn_finding *f = tn_error_set(err, TN_INPUT_TOO_LONG, TN_PHASE_REQUEST,
+                                        "windows over the longer text would never get further: the other one is too long");
+    tn_found(f, "room for %zu tokens of a text in a window, of which %zu are those of the window before", length, stride);
+    tn_expected(f, "room for more than %zu", stride);
+    tn_remedy(f, "shorten the other text, or let windows overlap less");
     return TN_INPUT_TOO_LONG;
 }
 
@@ -77,7 +104,7 @@ static enum tn_status plan_lengths(int strategy, uint64_t max, bool pair, size_t
 
 static enum tn_status truncate_sequences(const struct tn_text_tokenizer *t, bool pair,
                                          const struct tn_text_options *o, const struct tn_token_list lists[2],
-                                         struct kept kept[2], struct tn_error *err)
+                                         size_t window, struct kept kept[2], size_t *windows, struct tn_error *err)
 {
     uint64_t max = o->max_tokens, reserved = o->no_special ? 0 : t->post.added[pair];
     bool left = o->truncate_right_set ? o->truncate_left : t->truncation.present && t->truncation.left;
@@ -89,7 +116,13 @@ static enum tn_status truncate_sequences(const struct tn_text_tokenizer *t, bool
     for (int i = 0; i < 2; i++) {
         kept[i] = (struct kept){left ? lists[i].count - lengths[i] : 0, lengths[i]};
     }
-    return status;
+    int longer = strategy == TN_ONLY_SECOND;
+    if (status || !o->windows || lengths[longer] >= lists[longer].count) return status;
+    if (lengths[longer] <= o->stride) return no_advance(err, lengths[longer], o->stride);
+    struct windows w = {lists[longer].count, lengths[longer], lengths[longer] - o->stride};
+    *windows = count_windows(w);
+    kept[longer] = window_at(w, window < *windows ? window : *windows - 1, left);
+    return TN_OK;
 }
 
 /* ---- writing the result --------------------------------------------------------------------------------------- */
@@ -101,15 +134,16 @@ static size_t program_tokens(const struct tn_post_program *program, const size_t
     return total;
 }
 
-static bool reserve_output(struct tn_text_encoding *e, size_t n, bool offsets)
+static bool reserve_output(struct tn_text_encoding *e, size_t n, bool offsets, bool words)
 {
     struct tn_text_scratch *s = e->scratch;
     if (!tn_text_grow(e->alloc, &e->ids, &s->output_cap[0], n, sizeof(*e->ids))) return false;
     if (!tn_text_grow(e->alloc, &e->type_ids, &s->output_cap[1], n, sizeof(*e->type_ids))) return false;
     if (!tn_text_grow(e->alloc, &e->special_mask, &s->output_cap[2], n, sizeof(*e->special_mask))) return false;
-    if (!offsets) return true;
-    if (!tn_text_grow(e->alloc, &s->output_offsets, &s->output_offsets_cap, n, sizeof(*s->output_offsets))) return false;
-    e->offsets = s->output_offsets;
+    if (offsets && !tn_text_grow(e->alloc, &s->output_offsets, &s->output_offsets_cap, n, sizeof(*s->output_offsets))) return false;
+    if (words && !tn_text_grow(e->alloc, &s->output_words, &s->output_words_cap, n, sizeof(*s->output_words))) return false;
+    e->offsets = offsets ? s->output_offsets : NULL;
+    e->words = words ? s->output_words : NULL;
     return true;
 }
 
@@ -153,6 +187,8 @@ static void write_sequence(const struct tn_post_op *op, const struct tn_token_li
 {
     size_t at = e->count;
     if (kept.count == 0) return;
+    e->parts[op->sequence] = (struct tn_text_part){at, kept.count};
+    if (e->words) memcpy(e->words + at, list->words + kept.begin, kept.count * sizeof(*e->words));
     memcpy(e->ids + at, list->ids + kept.begin, kept.count * sizeof(*e->ids));
     for (size_t i = 0; i < kept.count; i++) e->type_ids[at + i] = op->type_id;
     for (size_t i = 0; i < kept.count; i++) e->special_mask[at + i] = op->special;
@@ -172,6 +208,7 @@ static void write_token(const struct tn_post_op *op, struct tn_text_encoding *e)
     e->type_ids[at] = op->type_id;
     e->special_mask[at] = op->special;
     if (e->offsets) e->offsets[at][0] = e->offsets[at][1] = 0;
+    if (e->words) e->words[at] = TN_TEXT_NO_WORD;
 }
 
 enum tn_status tn_post_process(const struct tn_text_tokenizer *t, const struct tn_str texts[2],
@@ -184,17 +221,18 @@ enum tn_status tn_post_process(const struct tn_text_tokenizer *t, const struct t
     struct kept kept[2] = {{0, counts[0]}, {0, counts[1]}};
     e->total = program_tokens(program, counts);
     e->truncated = false;
+    e->windows = 1;
+    memset(e->parts, 0, sizeof(e->parts));
     if (e->total > t->limits.tokens) return TN_RESOURCE_LIMIT;
     if (o->max_tokens) {
-        enum tn_status status = truncate_sequences(t, pair, o, lists, kept, err);
+        enum tn_status status = truncate_sequences(t, pair, o, lists, e->window, kept, &e->windows, err);
         if (status) return status;
-        e->truncated = kept[0].count < counts[0] || kept[1].count < counts[1];
+        e->truncated = e->windows == 1 && (kept[0].count < counts[0] || kept[1].count < counts[1]);
         counts[0] = kept[0].count;
         counts[1] = kept[1].count;
     }
     e->count = 0;
-    e->offsets = NULL;
-    if (!reserve_output(e, program_tokens(program, counts), o->want_offsets)) return TN_INSUFFICIENT_MEMORY;
+    if (!reserve_output(e, program_tokens(program, counts), o->want_offsets, o->want_words)) return TN_INSUFFICIENT_MEMORY;
     for (size_t i = 0; i < program->count; i++) {
         const struct tn_post_op *op = &program->ops[i];
         if (op->is_token) {

@@ -52,7 +52,8 @@ size_t tn_bpe_merge_short(const struct tn_bpe *m, uint32_t *ids, uint32_t *ends,
 
 /* ---- the queue ---------------------------------------------------------------------------------------------------- */
 
-enum { TN_BPE_HEAPED = 4096 };
+/* SOON: a bucket of so few candidates is used up before its symbols have left the cache again. */
+enum { TN_BPE_HEAPED = 4096, SOON = 64 };
 
 static bool append(struct tn_alloc *alloc, struct tn_bpe_merges *list, struct tn_bpe_merge item)
 {
@@ -110,6 +111,7 @@ static bool spread(struct tn_text_scratch *s)
     }
     w->filled &= w->filled - 1;
     for (size_t i = 0; i < from->count; i++) {
+        if (from->count <= SOON) __builtin_prefetch(&w->symbols[(uint32_t)from->at[i].key]);
         if (!bucket_push(s, from->at[i])) return false;
     }
     from->count = 0;

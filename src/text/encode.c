@@ -55,6 +55,9 @@ bool tn_tokens_reserve(struct tn_alloc *alloc, struct tn_token_list *list, size_
     if (list->want_blanks) {
         if (!tn_text_grow(alloc, &list->blanks, &list->blanks_cap, list->cap, sizeof(*list->blanks))) return false;
     }
+    if (list->want_words) {
+        if (!tn_text_grow(alloc, &list->words, &list->words_cap, list->cap, sizeof(*list->words))) return false;
+    }
     return true;
 }
 
@@ -78,6 +81,7 @@ static void release_list(struct tn_alloc *alloc, struct tn_token_list *list)
     tn_free(alloc, list->ids);
     tn_free(alloc, list->offsets);
     tn_free(alloc, list->blanks);
+    tn_free(alloc, list->words);
 }
 
 void tn_text_scratch_release(struct tn_text_scratch *s)
@@ -95,6 +99,7 @@ void tn_text_scratch_release(struct tn_text_scratch *s)
     tn_free(s->alloc, s->word_offsets);
     tn_free(s->alloc, s->hashes);
     tn_free(s->alloc, s->output_offsets);
+    tn_free(s->alloc, s->output_words);
     tn_regex_run_release(&s->regex);
     tn_free(s->alloc, s->bpe.symbols);
     tn_free(s->alloc, s->bpe.heap.at);
@@ -192,6 +197,7 @@ enum tn_status tn_push_added(const struct tn_text_tokenizer *t, struct tn_text_s
         list->offsets[k][0] = begin;
         list->offsets[k][1] = end;
     }
+    if (list->want_words) list->words[k] = list->word++;
     return TN_OK;
 }
 
@@ -227,6 +233,8 @@ static enum tn_status model_tokens(const struct tn_text_tokenizer *t, struct tn_
     for (size_t k = first; list->want_blanks && k < list->count; k++) {
         if (list->blanks[k][0] == TN_BLANKS_OF_TOKEN) tn_count_blanks(tn_text_token(t, list->ids[k]), list->blanks[k]);
     }
+    for (size_t k = first; list->want_words && k < list->count; k++) list->words[k] = list->word;
+    list->word++;
     return TN_OK;
 }
 
@@ -301,6 +309,7 @@ static enum tn_status encode_between(const struct tn_text_tokenizer *t, struct t
 {
     if (begin >= end) return TN_OK;
     bool handled = false;
+    general = general || list->want_words;
     if (t->fast_bytes.words && !general) {
         enum tn_status status = tn_fast_bytes_encode(t, s, list, text, begin, end, &handled);
         if (status || handled) return status;
@@ -373,19 +382,30 @@ enum tn_status tn_text_encode(const struct tn_text_tokenizer *t, struct tn_str t
                               struct tn_error *err)
 {
     const struct tn_str texts[2] = {text, pair};
-    e->count = e->total = 0;
+    e->count = e->total = e->window = 0;
     e->truncated = false;
     if (!prepare_scratch(t, e, text.n + (pair.s ? pair.n : 0))) return tn_error_memory(err, TN_PHASE_REQUEST, "encoding a text");
     for (int i = 0; i < (pair.s ? 2 : 1); i++) {
         struct tn_token_list *list = &e->scratch->sequences[i];
         list->want_offsets = options->want_offsets;
         list->want_blanks = options->want_offsets && t->post.trims;
+        list->want_words = options->want_words;
+        list->word = 0;
         list->cap = list->count = 0; /* the first reservation looks at every array that is wanted */
         enum tn_status status = check_text(t, texts[i], err);
         if (status) return status;
         status = encode_sequence(t, e->scratch, list, texts[i], options->general_path);
         if (status) return encode_failed(t, status, err);
     }
+    return tn_text_window(t, text, pair, options, 0, e, err);
+}
+
+enum tn_status tn_text_window(const struct tn_text_tokenizer *t, struct tn_str text, struct tn_str pair,
+                              const struct tn_text_options *options, size_t window, struct tn_text_encoding *e,
+                              struct tn_error *err)
+{
+    const struct tn_str texts[2] = {text, pair};
+    e->window = window;
     enum tn_status status = tn_post_process(t, texts, options, e, err);
     return status == TN_RESOURCE_LIMIT || status == TN_INSUFFICIENT_MEMORY ? encode_failed(t, status, err) : status;
 }

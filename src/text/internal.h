@@ -45,9 +45,11 @@ struct tn_token_list {
     uint32_t *ids;
     uint32_t (*offsets)[2];
     uint16_t (*blanks)[2];   /* blanks that the token's text begins and ends with */
+    uint32_t *words;         /* the split that the token is of */
     size_t count, cap;       /* cap: of the smallest array that is wanted */
-    size_t ids_cap, offsets_cap, blanks_cap;
-    bool want_offsets, want_blanks;
+    size_t ids_cap, offsets_cap, blanks_cap, words_cap;
+    bool want_offsets, want_blanks, want_words;
+    uint32_t word;           /* the next split */
 };
 
 /* In blanks[k][0]: those of the token's text in the vocabulary, not counted yet. */
@@ -146,7 +148,8 @@ struct tn_text_scratch {
     size_t hashes_cap;
     size_t output_cap[3]; /* of the arrays of the encoding */
     uint32_t (*output_offsets)[2];
-    size_t output_offsets_cap;
+    uint32_t *output_words;
+    size_t output_offsets_cap, output_words_cap;
 };
 
 /* Grows *array to at least `need` items (doubling); what it holds is kept. */
@@ -508,7 +511,7 @@ struct tn_post {
 };
 
 enum tn_status tn_post_load(struct tn_text_loader *ld, struct tn_json stage);
-/* Truncates the sequences and writes the encoding. */
+/* Truncates the sequences and writes the encoding, of which e->window says which. */
 enum tn_status tn_post_process(const struct tn_text_tokenizer *t, const struct tn_str texts[2],
                                const struct tn_text_options *options, struct tn_text_encoding *e,
                                struct tn_error *err);

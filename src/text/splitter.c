@@ -356,6 +356,9 @@ static const struct {
             "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*" END_NEWLINE), TN_WORDS_O200K},
     {TN_STR("[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*"
             END_NEWLINE), TN_WORDS_DEEPSEEK},
+    /* the same, all line ends as characters */
+    {TN_STR("[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*"
+            "|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"), TN_WORDS_DEEPSEEK},
 };
 
 enum tn_word_pattern tn_word_pattern_of(struct tn_str expression)

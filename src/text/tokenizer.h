@@ -42,13 +42,27 @@ struct tn_text_options {
     /* Which text of a pair is shortened; 0: as the tokenizer states, default longest first. */
     enum tn_text_strategy strategy;
     bool general_path;       /* never take the fast path: for tests, the result is the same */
+    bool want_words;         /* needs the general path, which is slower */
+    /*
+     * What max_tokens cuts off becomes further windows, as the library's overflow does: each has the last `stride` tokens
+     * of the one before again. Goes with only_first and only_second; nothing is truncated then.
+     */
+    bool windows;
+    size_t stride;
 };
+
+enum { TN_TEXT_NO_WORD = UINT32_MAX };
 
 /* Result and working memory, reusable for any number of texts; one thread at a time. */
 struct tn_text_encoding {
     uint32_t *ids, *type_ids, *special_mask;
     uint32_t (*offsets)[2]; /* bytes of the original text; NULL unless wanted */
+    uint32_t *words;        /* which piece of the pre-tokenized text, rising; TN_TEXT_NO_WORD: none. NULL unless wanted */
     size_t count;
+    struct tn_text_part {
+        size_t first, count;
+    } parts[2];             /* where the tokens of each text stand; count 0: there are none */
+    size_t window, windows; /* which one this is, and of how many; 0 of 1 unless windows were asked for */
     size_t total;           /* tokens before truncation, special tokens included */
     bool truncated;
     struct tn_text_scratch *scratch;
@@ -61,6 +75,11 @@ void tn_text_encoding_release(struct tn_text_encoding *e);
 /* `pair` with .s NULL: none. The text must be valid UTF-8 (else TN_INVALID_REQUEST with the byte offset). */
 enum tn_status tn_text_encode(const struct tn_text_tokenizer *t, struct tn_str text, struct tn_str pair,
                               const struct tn_text_options *options, struct tn_text_encoding *e,
+                              struct tn_error *err);
+
+/* Another window of the same encoding: same texts and options as in the call that made it. */
+enum tn_status tn_text_window(const struct tn_text_tokenizer *t, struct tn_str text, struct tn_str pair,
+                              const struct tn_text_options *options, size_t window, struct tn_text_encoding *e,
                               struct tn_error *err);
 
 /*

@@ -49,7 +49,7 @@ CONFIGS = {
     "deberta-v2": dict(relative_attention=True, pos_att_type=["p2c", "c2p"], position_biased_input=False, share_att_key=True,
                        norm_rel_ebd="layer_norm", position_buckets=32),
 }
-LABELS = {"text": ["a", "b", "c", "d", "e"], "token": heads.ENTITIES, "score": None}
+LABELS = {"text": ["a", "b", "c", "d", "e"], "token": heads.ENTITIES, "score": None, "mask": None}
 
 
 def texts(count, seed):
@@ -59,7 +59,7 @@ def texts(count, seed):
 
 
 def make(folder, family, head):
-    spec = heads.Spec(f"parity-{family}-{head}", family, "token" if head == "token" else "text", "", labels=LABELS[head],
+    spec = heads.Spec(f"parity-{family}-{head}", family, head if head in ("token", "mask") else "text", "", labels=LABELS[head],
                       count=1 if head == "score" else None, config={**packages.sized(family, **SIZES), **CONFIGS.get(family, {})})
     tokenizer, _ = packages.make_tokenizer(spec)
     model = heads.model_class(spec)(heads.configured(spec, len(tokenizer)))
@@ -128,7 +128,33 @@ def tag(tenon, folder, reference):
     return worst, wrong
 
 
-CHECKS = {"text": classify, "score": rerank, "token": tag}
+def fill(tenon, folder, reference):
+    pipe = heads.pipeline("fill-mask", model=reference.model, tokenizer=reference.tokenizer, device="cpu")
+    mask, items = reference.tokenizer.mask_token, []
+    for i, text in enumerate(texts(120, 6)):
+        words = text.split(" ")
+        for place in range(0, min(len(words), 60), 3 + i % 7):
+            words[place] = mask
+        items.append(" ".join(words))
+    data = run(tenon, folder, "fill-mask", {"texts": items, "want_logits": True})["data"]
+    cut = {"truncation": True, "max_length": reference.limit}
+    worst, wrong = 0.0, None
+    for text, row in zip(items, data):
+        places, logits = heads.mask_rows(reference, reference.tokenizer([text], return_tensors="pt", **cut))
+        worst = max(worst, difference(row["logits"], logits.numpy()))
+        theirs = heads.predictions(pipe, text, tokenizer_kwargs=cut)
+        for position, ours, expected in zip(places, row["masks"], theirs):
+            if ours["position"] != position or len(ours["predictions"]) != len(expected):
+                wrong = "other places"
+            for a, b in zip(ours["predictions"], expected):
+                near = abs(a["score"] - float(b["score"])) <= 1e-5
+                # equal scores, as far as the tolerance goes, may change places
+                if not near or (a["token"] == b["token"] and (a["token_str"], a["sequence"]) != (b["token_str"], b["sequence"])):
+                    wrong = f"other predictions at {position}"
+    return worst, wrong
+
+
+CHECKS = {"text": classify, "score": rerank, "token": tag, "mask": fill}
 
 
 def main():

@@ -102,7 +102,7 @@ TEST(all_missing_ones_are_listed_once_with_who_requires_them)
     CHECK_CONTAINS(found.items[0].message, "kv_cache");
     CHECK_CONTAINS(found.items[0].message, "not offered");
     CHECK_CONTAINS(found.items[0].found, "stated at a.yaml#/required_capabilities/0");
-    CHECK_CONTAINS(found.items[0].found, "stated at a.yaml#/pipeline/workflow/manifest/capabilities/7");
+    CHECK_CONTAINS(found.items[0].found, "/required_capabilities/0; stated at a.yaml#/pipeline/workflow/manifest/capabilities/7");
     CHECK_CONTAINS(found.items[0].expected, tn_capability_find(TN_STR("kv_cache"))->means);
     CHECK_STR(found.items[1].element, "/pipeline/workflow/steps/3");
     CHECK_CONTAINS(found.items[1].found, "follows from a loop or branch at a.yaml#/pipeline/workflow/steps/3");

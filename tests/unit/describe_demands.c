@@ -128,6 +128,13 @@ TEST(a_degree_of_parallelism)
     CHECK_INT(k.findings.count, 0);
     end(&k);
     hold(&k, "{\"hardware_requirements\": {\"min_tp_degree\": 2}}", small);
+    struct tn_hardware_facts whole = small;
+    whole.tp_degree = 0;
+    end(&k);
+    hold(&k, "{\"hardware_requirements\": {\"min_tp_degree\": 1}}", whole);
+    CHECK_INT(k.findings.count, 0);
+    end(&k);
+    hold(&k, "{\"hardware_requirements\": {\"min_tp_degree\": 2}}", small);
     REQUIRE(k.findings.count == 1); /* the degree binds where tensor parallelism is selected */
     CHECK_INT(k.findings.items[0].severity, TN_NOTE);
     CHECK_STR(k.findings.items[0].element, "/hardware_requirements/min_tp_degree");

@@ -205,6 +205,10 @@ TEST(layers_from_properties_and_from_names)
     tn_hint_layers_apply(&layers, bare, 2);
     CHECK_INT(bare[0].layer, 12);
     CHECK_INT(bare[1].layer, -1);
+    /* Digits that are no layer as a whole are none in part. */
+    struct tn_hint_node long_one[] = {NODE("x99999999999", "", "", TN_HINT_NO_LAYER)};
+    tn_hint_layers_apply(&layers, long_one, 1);
+    CHECK_INT(long_one[0].layer, -1);
 }
 
 /* ---- the document ---- */
@@ -265,6 +269,19 @@ TEST(documents_that_are_refused)
                    "/placement/0/selector/pattern");
 }
 
+/* A text of the caller's is an argument; a file is an artifact. */
+TEST(a_text_that_is_no_document_is_told_by_its_origin)
+{
+    for (int origin = 0; origin < TN_HINT_ORIGINS; origin++) {
+        struct court c;
+        begin(&c);
+        CHECK_INT(give(&c, (enum tn_hint_origin)origin, "fast"), TN_OK);
+        REQUIRE(c.findings.count == 1);
+        CHECK_INT(c.findings.items[0].code, origin == TN_HINT_FROM_CALLER ? TN_INVALID_REQUEST : TN_ARTIFACT_MALFORMED);
+        end(&c);
+    }
+}
+
 /* One bad hint spoils its document and no other one's. */
 TEST(a_document_counts_whole_or_not_at_all)
 {
@@ -322,6 +339,13 @@ TEST(what_stands_beside_an_action_without_meaning_is_noted)
     REQUIRE(f);
     CHECK_STR(f->element, "/memory/0/bytes");
     end(&c);
+    begin(&c); /* a number of pieces means something for both */
+    REQUIRE(give(&c, TN_HINT_FROM_CALLER, "{\"scheduling\": [{\"action\": \"overlap\", \"chunk_size\": 2}, {\"action\": "
+                                          "\"chunk_size\", \"chunk_size\": 2}, {\"action\": \"no_cuda_graph\", "
+                                          "\"chunk_size\": 2}]}") == TN_OK);
+    REQUIRE(c.findings.count == 1);
+    CHECK_STR(c.findings.items[0].element, "/scheduling/2/chunk_size");
+    end(&c);
 }
 
 TEST(documents_are_bounded)
@@ -351,6 +375,13 @@ TEST(documents_are_bounded)
     REQUIRE(f);
     CHECK_INT(f->code, TN_RESOURCE_LIMIT);
     CHECK_STR(f->element, "/memory/0/selector/names");
+    end(&c);
+    n = (size_t)snprintf(text, cap, "{\"memory\": [{\"action\": \"pin\", \"selector\": {\"names\": [");
+    for (int i = 0; i < TN_HINT_NAMES_MOST; i++) n += (size_t)snprintf(text + n, cap - n, "%s\"a\"", i ? "," : "");
+    snprintf(text + n, cap - n, "]}}]}");
+    begin(&c);
+    REQUIRE(give(&c, TN_HINT_FROM_CALLER, text) == TN_OK);
+    CHECK_INT(c.findings.count, 0);
     end(&c);
     n = (size_t)snprintf(text, cap, "{\"memory\": [{\"action\": \"pin\", \"selector\": {\"pattern\": \"");
     memset(text + n, '*', TN_HINT_PATTERN_BYTES + 1);
@@ -704,6 +735,55 @@ TEST(the_device_of_everything_needs_no_graph)
     REQUIRE(h);
     CHECK_INT(h->origin, TN_HINT_FROM_CALLER);
     end(&c);
+    begin(&c); /* within one document the later one */
+    give(&c, TN_HINT_FROM_USER, PLACEMENT(PLACE(ALL, ON("cpu"), "prefer") ", " PLACE(ALL, ON("any"), "prefer")));
+    h = tn_hints_device(lists, TN_HINT_ORIGINS, both, 1);
+    REQUIRE(h);
+    CHECK(tn_str_is(h->pointer, "/placement/1"));
+    end(&c);
+}
+
+TEST(devices_as_texts)
+{
+    static const char *const none[] = {"", "tpu", "gpu:", "gpu:x", "gpu:-1", "gpu: 1", "GPU", "gpu:1234567890123456789",
+                                       "gpu:99999999999999999999999999999999"};
+    struct tn_hint_device d = {0};
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) CHECK(!tn_hint_device_parse(tn_str_of(none[i]), &d));
+    REQUIRE(tn_hint_device_parse(TN_STR("gpu:123456789012345678"), &d));
+    CHECK(d.type == TN_DEVICE_GPU && d.has_index);
+    CHECK_INT(d.index, 123456789012345678);
+    REQUIRE(tn_hint_device_parse(TN_STR("any"), &d));
+    CHECK(d.type == TN_DEVICE_ANY && !d.has_index);
+}
+
+/* Numbers that differ contradict each other, whichever is larger; so do kernels of two names. */
+TEST(different_numbers_and_kernels_override)
+{
+    for (int i = 0; i < 2; i++) {
+        struct court c;
+        begin(&c);
+        give(&c, TN_HINT_FROM_USER, i ? "{\"scheduling\": [{\"action\": \"chunk_size\", \"chunk_size\": 8}, "
+                                        "{\"action\": \"chunk_size\", \"chunk_size\": 4}]}"
+                                      : "{\"scheduling\": [{\"action\": \"chunk_size\", \"chunk_size\": 4}, "
+                                        "{\"action\": \"chunk_size\", \"chunk_size\": 8}]}");
+        REQUIRE(judge(&c) == TN_OK);
+        CHECK_INT(outcome(&c, 0), TN_HINT_IS_OVERRIDDEN);
+        CHECK_INT(outcome(&c, 1), TN_HINT_IS_NO_USE);
+        end(&c);
+    }
+    static const struct tn_hint kernels[] = {
+        {.kind = TN_HINT_KERNEL, .origin = TN_HINT_FROM_MODEL, .text = TN_STR("flash"), .file = TN_STR("m"), .pointer = TN_STR("a")},
+        {.kind = TN_HINT_KERNEL, .origin = TN_HINT_FROM_MODEL, .text = TN_STR("plain"), .file = TN_STR("m"), .pointer = TN_STR("b")},
+        {.kind = TN_HINT_KERNEL, .origin = TN_HINT_FROM_MODEL, .text = TN_STR("plain"), .file = TN_STR("m"), .pointer = TN_STR("c")},
+    };
+    struct court c;
+    begin(&c);
+    for (size_t i = 0; i < 3; i++) REQUIRE(tn_hint_list_add(&c.lists[TN_HINT_FROM_MODEL], &c.arena, &kernels[i]));
+    REQUIRE(judge(&c) == TN_OK);
+    CHECK_INT(outcome(&c, 0), TN_HINT_IS_OVERRIDDEN);
+    CHECK_INT(outcome(&c, 1), TN_HINT_IS_NO_USE); /* the third says the same */
+    CHECK_INT(outcome(&c, 2), TN_HINT_IS_NO_USE);
+    end(&c);
 }
 
 /* ---- properties of a model file ---- */
@@ -766,6 +846,7 @@ TEST(properties_that_cannot_be_read_are_warnings)
 {
     static const struct tn_hint_property p[] = {
         PROPERTY("onnx_runtime.devcie", "gpu", "n"), PROPERTY("onnx_runtime.device", "tpu", "n"),
+        PROPERTY("onnx_runtime.layer", "4294967296", "n"), /* more than any layer */
         PROPERTY("onnx_runtime.layer", "-1", "n"), PROPERTY("onnx_runtime.layer", "1e3", "n"),
         PROPERTY("onnx_runtime.memory.pin", "yes", "n"), PROPERTY("onnx_runtime.memory.priority", "urgent", "n"),
         PROPERTY("onnx_runtime.device.strength", "insist", "n"), OF_MODEL("onnx_runtime.memory.arena_gpu_mb", "lots"),
@@ -786,6 +867,24 @@ TEST(properties_that_cannot_be_read_are_warnings)
     CHECK_CONTAINS(c.findings.items[0].expected, "onnx_runtime.device");
     CHECK_CONTAINS(c.findings.items[0].element, "n: onnx_runtime.devcie");
     end(&c);
+}
+
+TEST(a_property_lists_no_more_names_than_a_document)
+{
+    enum { MANY = TN_HINT_NAMES_MOST + 1 };
+    struct court c;
+    struct tn_hint_layers layers;
+    char *text = malloc(2 * MANY);
+    for (size_t i = 0; i < MANY; i++) memcpy(text + 2 * i, "a,", 2);
+    text[2 * MANY - 1] = 0; /* MANY names, with a comma less */
+    begin(&c);
+    struct tn_hint_property p = {.key = TN_STR("onnx_runtime.memory.prefetch"), .value = {text, 2 * MANY - 1}};
+    take(&c, &p, 1, &layers);
+    CHECK_INT(c.lists[TN_HINT_FROM_MODEL].count, 0);
+    REQUIRE(c.findings.count == 1);
+    CHECK_INT(c.findings.items[0].severity, TN_WARNING);
+    end(&c);
+    free(text);
 }
 
 TEST(a_forced_device_that_cannot_be_read_blocks)

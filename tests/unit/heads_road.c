@@ -60,6 +60,7 @@ TEST(printed_plans_are_taken_again)
     plan_again(&a, ranker(), "rerank");
     plan_again(&a, test_path("golden/heads/bert_scorer_two"), "rerank");
     plan_again(&a, test_path("golden/heads/electra_tags"), "tag");
+    plan_again(&a, test_path("golden/heads/modernbert_masks"), "fill-mask");
     api_end(&a);
 }
 
@@ -111,7 +112,7 @@ static void logits_of(struct api *a, const char *path, float out[TEXTS * WIDTH])
 }
 
 /* Described, its own configuration removed, opened again: the same plan, the same bits. */
-static void round_trip(struct api *a, const char *name, const char *format)
+static void round_trip(struct api *a, const char *name, const char *format, const char *task)
 {
     char path[PATH + 128], folder[PATH], before[72], after[72];
     static float one[TEXTS * WIDTH], two[TEXTS * WIDTH];
@@ -135,11 +136,13 @@ static void round_trip(struct api *a, const char *name, const char *format)
     tn_package_free(package);
     memset(one, 0, sizeof(one));
     memset(two, 0, sizeof(two));
-    logits_of(a, path, one);
-    logits_of(a, folder, two);
+    if (strcmp(task, "classify.text") == 0) {
+        logits_of(a, path, one);
+        logits_of(a, folder, two);
+    }
     CHECK(memcmp(one, two, sizeof(one)) == 0);
-    plan_id(a, path, "classify.text", before);
-    plan_id(a, folder, "classify.text", after);
+    plan_id(a, path, task, before);
+    plan_id(a, folder, task, after);
     CHECK_STR(after, before);
     package = api_open(a, folder);
     CHECK_INT(tn_package_validate(package, &valid, &verdict, a->err), TN_OK);
@@ -155,7 +158,9 @@ TEST(packages_run_from_their_documents)
                                         "modernbert_single", "deberta-v2_single"};
     struct api a;
     REQUIRE(api_begin(&a, 2));
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) round_trip(&a, names[i], i % 2 ? "json" : "yaml");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) round_trip(&a, names[i], i % 2 ? "json" : "yaml", "classify.text");
+    round_trip(&a, "roberta_masks", "json", "fill-mask");
+    round_trip(&a, "bert_tags", "yaml", "tag");
     api_end(&a);
 }
 

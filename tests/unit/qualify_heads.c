@@ -7,7 +7,7 @@ static void passes(struct api *a, const char *package_name, const char *task, co
     tn_qualify_options o = TN_INIT(tn_qualify_options);
     tn_plan_options plan = TN_INIT(tn_plan_options);
     tn_document *record = NULL;
-    snprintf(path, sizeof(path), "golden/heads/%s", package_name);
+    snprintf(path, sizeof(path), strchr(package_name, '/') ? "golden/%s" : "golden/heads/%s", package_name);
     tn_package *package = api_open(a, test_path(path));
     plan.task = task;
     o.plan = &plan;
@@ -32,6 +32,9 @@ TEST(invariants_of_heads)
     REQUIRE(api_begin(&a, 2));
     passes(&a, "distilbert_single", "classify.text", "\"suite\": \"classify.text/1\"");
     passes(&a, "roberta_scorer", "rerank", "\"suite\": \"rerank/1\"");
+    passes(&a, "answers/roberta_bytes", "question-answer", "\"suite\": \"question-answer/1\"");
     passes(&a, "mpnet_tags", "tag", "\"suite\": \"tag/1\"");
+    passes(&a, "bert_masks", "fill-mask", "\"suite\": \"fill-mask/1\"");
+    passes(&a, "xlm-roberta_masks_pieces", "fill-mask", "\"suite\": \"fill-mask/1\"");
     api_end(&a);
 }

@@ -26,6 +26,9 @@ static const struct {
     {"[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|"
      "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
      TN_WORDS_DEEPSEEK},
+    {"[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|"
+     "\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+     TN_WORDS_DEEPSEEK},
 };
 
 static size_t random_text(uint64_t *state, char *out, size_t chars)

@@ -1,4 +1,4 @@
-"""Tiny packages with a trained head's shape, and the reference's answers: labels, scores of pairs, tags.
+"""Tiny packages with a trained head's shape, and the reference's answers: labels, scores of pairs, tags, filled masks.
 
     python tools/golden/heads.py [NAME...]
 
@@ -21,6 +21,7 @@ import warnings
 import common
 import families
 import numpy as np
+import safetensors.numpy
 
 warnings.simplefilter("ignore")
 import packages
@@ -55,6 +56,8 @@ PAIRS = [("the people were there.", "water and words"), ("hello, world", LONG),
 TASKS = {
     "text": "ForSequenceClassification",
     "token": "ForTokenClassification",
+    "mask": "ForMaskedLM",
+    "pretraining": "ForPreTraining",
 }
 
 
@@ -75,6 +78,13 @@ class Spec:
 def model_class(spec):
     base = packages.FAMILIES[spec.family][1].__name__.removesuffix("Model")
     return getattr(transformers, base + TASKS[spec.head])
+
+
+def answering_class(spec):
+    """The class that a pipeline would load: weights of pre-training answer for masks, too."""
+    if spec.head != "pretraining":
+        return model_class(spec)
+    return getattr(transformers, model_class(spec).__name__.replace("ForPreTraining", "ForMaskedLM"))
 
 
 def configured(spec, size):
@@ -136,7 +146,7 @@ class Reference:
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
         # One for each side: a tokenizer that has truncated once keeps its side.
         self.sided = {side: AutoTokenizer.from_pretrained(folder, truncation_side=side) for side in ("left", "right")}
-        self.model = model_class(spec).from_pretrained(folder, dtype=torch.float32).eval()
+        self.model = answering_class(spec).from_pretrained(folder, dtype=torch.float32).eval()
         positions = spec.config["max_position_embeddings"]
         self.limit = min(self.tokenizer.model_max_length, positions)
         self.folder = folder
@@ -270,6 +280,86 @@ def tag_cases(reference):
     return cases
 
 
+MASKED = [
+    "the people {m} there.",
+    "{m} people were there",
+    "look at the water {m}",
+    "{m}",
+    "water {m} and {m} words",
+    "{m}{m} {m} people",
+    "  the   {m}\tof\nthe world ",
+    "caf\u00e9 {m} \u4e2d\u56fd {m}.",
+    "it 's {m} , isn 't it ? they 've {m} !",
+    "{p} the {m} {p}",
+]
+UNMASKED = ["", "the people were there.", "[mask] <Mask>"]
+TARGETS = [[3, 11, 7], [6], [10, 10, 9]]  # ids; the pipeline gets their tokens
+
+
+def mask_rows(reference, features):
+    places = (features["input_ids"][0] == reference.tokenizer.mask_token_id).nonzero().squeeze(-1)
+    return places.tolist(), reference.logits(features)[0, places]
+
+
+def predictions(pipe, text, **options):
+    """What the pipeline says, for one mask as for several."""
+    out = pipe(text, **options)
+    out = [out] if out and isinstance(out[0], dict) else out
+    return [[{**row, "score": common.f32_list(np.float32(row["score"]))} for row in mask] for mask in out]
+
+
+def one_mask_case(reference, pipe, text, **options):
+    case = {"text": text}
+    features = reference.tokenizer([text], return_tensors="pt", **options)
+    case["ids"] = features["input_ids"][0].tolist()
+    case["positions"], logits = mask_rows(reference, features)
+    case["logits"] = common.f32_list(logits.numpy())
+    kwargs = {"tokenizer_kwargs": options} if options else {}
+    case["fills"] = predictions(pipe, text, **kwargs)
+    case["best"] = predictions(pipe, text, top_k=1, **kwargs)
+    case["targets"] = []
+    for ids in TARGETS:
+        tokens = reference.tokenizer.convert_ids_to_tokens(ids)
+        case["targets"].append({"tokens": tokens, "fills": predictions(pipe, text, targets=tokens, **kwargs)})
+    return case
+
+
+def mask_cases(reference):
+    pipe = pipeline("fill-mask", model=reference.model, tokenizer=reference.tokenizer, device="cpu")
+    names = {"m": reference.tokenizer.mask_token, "p": reference.tokenizer.pad_token}
+    cut = {"truncation": True, "max_length": reference.limit}
+    cases = []
+    for text in (text.format(**names) for text in MASKED):
+        # Bytes and characters make more tokens: the pipeline itself would run past the positions.
+        options = cut if reference.untruncated(text) > reference.limit else {}
+        if reference.tokenizer.mask_token_id in reference.tokenizer(text, **options)["input_ids"]:
+            cases.append(one_mask_case(reference, pipe, text, **options))
+    cases.append(one_mask_case(reference, pipe, f"the {names['m']} " + LONG, **cut))
+    for text, options in [(text, {}) for text in UNMASKED] + [(LONG + f" {names['m']}", cut)]:
+        try:
+            pipe(text, tokenizer_kwargs=options)
+        except Exception as refusal:
+            cases.append({"text": text, "error": str(refusal).split("\n")[0]})
+        else:
+            raise SystemExit(f"{reference.spec.name}: the pipeline fills {text!r}")
+    return cases
+
+
+def check_mask_batch(reference, cases):
+    good = [c for c in cases if "error" not in c]
+    features = reference.tokenizer([c["text"] for c in good], padding=True, truncation=True, max_length=reference.limit,
+                                   return_tensors="pt")
+    rows = reference.logits(features)
+    worst = 0.0
+    for row, ids, case in zip(rows, features["input_ids"], good):
+        batch = row[ids == reference.tokenizer.mask_token_id].numpy()
+        alone = np.asarray(case["logits"], dtype=np.float32)
+        worst = max(worst, float(np.abs(batch - alone).max() / max(1.0, np.abs(alone).max())))
+    if worst > 2e-5:
+        raise SystemExit(f"{reference.spec.name}: the reference's own batch differs by {worst}")
+    return common.f32_list(np.float32(worst))
+
+
 def answers(spec, folder):
     reference = Reference(spec, str(folder))
     out = {
@@ -282,7 +372,12 @@ def answers(spec, folder):
         "problem": reference.model.config.problem_type,
         "max_tokens": reference.limit,
     }
-    if spec.head == "text":
+    if spec.head in ("mask", "pretraining"):
+        del out["labels"], out["problem"]
+        out["mask_token"] = reference.tokenizer.mask_token
+        out["cases"] = mask_cases(reference)
+        out["reference_batch_difference"] = check_mask_batch(reference, out["cases"])
+    elif spec.head == "text":
         cases = classify_cases(reference)
         out["reference_batch_difference"] = check_batch(reference, cases)
         out["cases"] = cases
@@ -320,6 +415,29 @@ def backwards(folder):
     packages.write(folder / "config.json", config)
 
 
+def renamed(**names):
+    """Tensors under other names, as other releases saved them."""
+    def after(folder):
+        path = folder / "model.safetensors"
+        tensors = safetensors.numpy.load_file(path)
+        out = {}
+        for name, value in tensors.items():
+            for old, new in names.items():
+                name = name.replace(old, new)
+            out[name] = value
+        safetensors.numpy.save_file(out, path, {"format": "pt"})
+    return after
+
+
+def both_names(folder):
+    """Tied tensors under both names, as releases before 4.30 saved them."""
+    path = folder / "model.safetensors"
+    tensors = safetensors.numpy.load_file(path)
+    tensors["cls.predictions.decoder.weight"] = tensors["bert.embeddings.word_embeddings.weight"]
+    tensors["cls.predictions.decoder.bias"] = tensors["cls.predictions.bias"]
+    safetensors.numpy.save_file(tensors, path, {"format": "pt"})
+
+
 def without_labels(folder):
     packages.edit(folder / "config.json", id2label=None, label2id=None)
 
@@ -349,6 +467,25 @@ def specs():
                "A scorer of pairs saved by CrossEncoder 6.2, one output; token types, pooler_hidden_act tanh.", count=1,
                scorer="saved", config={**deberta, "type_vocab_size": 2, "pooler_hidden_act": "tanh"})
     yield Spec("deberta-v2_tags", "deberta-v2", "token", "Five tags in BIO form.", labels=ENTITIES, config=deberta)
+    published = {"modernbert": modern, "deberta-v2": deberta, "electra": {"embedding_size": 8}}
+    for family in ("bert", "distilbert", "mpnet", "roberta", "xlm-roberta", "electra", "modernbert", "deberta-v2"):
+        yield Spec(f"{family}_masks", family, "mask", "A head over the vocabulary, its decoder tied.", config=published.get(family))
+    untied = {"tie_word_embeddings": False}
+    yield Spec("bert_masks_untied", "bert", "mask", "A decoder and a bias of its own; the bias under the head's name is not read.",
+               config=untied)
+    yield Spec("distilbert_masks_untied", "distilbert", "mask", "A decoder of its own.", config=untied)
+    yield Spec("bert_masks_both", "bert", "mask", "Tied tensors under both of their names.", after=both_names)
+    yield Spec("bert_masks_older", "bert", "mask", "Norms as the first checkpoints named them.",
+               after=renamed(**{"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}))
+    yield Spec("bert_pretraining", "bert", "pretraining", "The head over the vocabulary beside a judge of sentence pairs.")
+    yield Spec("bert_masks_spaces", "bert", "mask", "clean_up_tokenization_spaces: decoded texts are cleaned once more.",
+               tokenizer={"clean_up_tokenization_spaces": True})
+    yield Spec("modernbert_masks_biased", "modernbert", "mask", "A dense layer and a norm with biases, a decoder without one.",
+               config={**modern, "classifier_bias": True, "norm_bias": True, "decoder_bias": False, "classifier_activation": "silu"})
+    yield Spec("deberta-v2_masks_plain", "deberta-v2", "mask", "legacy false: the embedding table is the decoder, tied or not.",
+               config={**deberta, "legacy": False, **untied})
+    yield Spec("roberta_masks_bytes", "roberta", "mask", "RobertaTokenizer: byte-level pairs.", own_tokenizer=families.byte_pairs)
+    yield Spec("xlm-roberta_masks_pieces", "xlm-roberta", "mask", "XLMRobertaTokenizer: Unigram.", own_tokenizer=families.xlm_pieces)
     # Their own tokenizers: tags are joined by what the text has between tokens, as these mark no pieces.
     yield Spec("xlm-roberta_scorer_pieces", "xlm-roberta", "text", "A scorer with XLMRobertaTokenizer.", count=1, scorer="saved",
                own_tokenizer=families.xlm_pieces)

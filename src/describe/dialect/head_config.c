@@ -172,6 +172,18 @@ static bool count_labels(const struct reader *r, struct tn_json map, struct tn_j
     return false;
 }
 
+/* A head whose kind fixes its outputs is made with as many as the configuration counts labels: the class reads no more. */
+static void check_outputs(const struct reader *r)
+{
+    struct tn_json map = tn_json_get(r->root, "id2label"), number = tn_json_get(r->root, "num_labels");
+    uint64_t fixed = r->head->outputs;
+    if (fixed == 0 || !count_labels(r, map, number) || r->head->outputs == fixed) return;
+    struct tn_finding *f = refuse(r, tn_json_type(map) == TN_JSON_NULL ? number : map, "does not go with the head");
+    tn_found(f, "%llu labels", (unsigned long long)r->head->outputs);
+    tn_expected(f, "%llu: %s has as many outputs per token", (unsigned long long)fixed, tn_head_kind_what(r->head->kind));
+    r->head->outputs = fixed;
+}
+
 static void read_labels(const struct reader *r)
 {
     struct tn_json map = tn_json_get(r->root, "id2label"), back = tn_json_get(r->root, "label2id");
@@ -250,7 +262,7 @@ struct tn_head *tn_describe_head(struct tn_builder *b, struct tn_json root, cons
     if (b->failed != TN_OK || !tn_head_of_class(c->architecture, &kind)) return NULL;
     struct tn_head *head = tn_builder_array(b, 1, sizeof(*head));
     if (!head) return NULL;
-    *head = (struct tn_head){.kind = kind, .activation = TN_STR("")};
+    *head = (struct tn_head){.kind = kind, .outputs = tn_head_kind_outputs(kind), .activation = TN_STR("")};
     struct tn_json class = tn_json_first(tn_json_get(root, "architectures"));
     char pointer[256];
     struct tn_str name = tn_json_quoted(b, tn_str_of(tn_head_kind_name(kind)));
@@ -261,6 +273,8 @@ struct tn_head *tn_describe_head(struct tn_builder *b, struct tn_json root, cons
     if (tn_head_kind_is_labelled(kind)) {
         read_labels(&r);
         read_problem(&r);
+    } else {
+        check_outputs(&r);
     }
     if (kind == TN_HEAD_SEQUENCE_CLASSIFICATION) read_scorer(&r);
     b->d->head = head;

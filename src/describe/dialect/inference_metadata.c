@@ -164,9 +164,9 @@ static void check_width(struct tn_builder *b, struct tn_json component)
     size_t rank = tn_json_count(shape);
     uint64_t stated, width = b->d->module_count ? b->d->modules[b->d->module_count - 1].out_features : 0;
     const char *by = b->d->truncate_dim ? "/modules" : "/modules, without /truncate_dim";
-    if (b->d->head && b->d->head->labels) {
+    if (b->d->head && b->d->head->outputs) {
         width = b->d->head->outputs;
-        by = "/head/labels";
+        by = b->d->head->labels ? "/head/labels" : "/head/kind";
     } else if (b->d->truncate_dim && b->d->truncate_dim < width) {
         width = b->d->truncate_dim;
         by = "/truncate_dim";

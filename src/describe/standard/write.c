@@ -36,7 +36,7 @@ static struct result result_of(const struct tn_description *d)
         if (d->truncate_dim && d->truncate_dim < width) width = d->truncate_dim;
         return (struct result){"embedding", "text.embedding", "embedding", "embedder", NULL, 2, width, true, true};
     }
-    if (d->head && d->head->labels) {
+    if (d->head && d->head->outputs) {
         bool whole = d->head->kind == TN_HEAD_SEQUENCE_CLASSIFICATION;
         return (struct result){"logits", "text.logits", "logits", "classifier", "logits", whole ? 2 : 3, d->head->outputs, whole, false};
     }

@@ -1,5 +1,5 @@
 /*
- * An invocation cut into pieces. Much work: pieces of about TN_PIECE_ROWS rows with equal cost, which the threads pull one
+ * An invocation cut into pieces. Much work: pieces of about usual_rows rows with equal cost, which the threads pull one
  * after another, each running a piece alone, without a single barrier. Little work (one short text, or what would leave
  * threads idle): pieces one after another, each by the whole team.
  *
@@ -198,7 +198,7 @@ static void cut(struct job *job, double *finish, uint64_t rows)
 {
     const struct tn_native_program *program = job->instance->program;
     unsigned threads = job->instance->threads;
-    uint64_t target = (rows + TN_PIECE_ROWS - 1) / TN_PIECE_ROWS;
+    uint64_t target = (rows + program->usual_rows - 1) / program->usual_rows;
     /* as many pieces for each thread as for any other */
     job->piece_count = (uint32_t)((target + threads - 1) / threads * threads);
     if (job->piece_count > job->count) job->piece_count = job->count;

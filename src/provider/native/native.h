@@ -17,10 +17,10 @@
 #include "provider.h"
 
 /*
- * Rows of one piece in data-parallel work: large enough that weights read from the shared cache are paid for, small
- * enough that the widest pair of activations stays in a private 1 MiB cache.
+ * Rows of one piece in data-parallel work: enough that weights read from the shared cache are paid for; more, up to twice
+ * as many, where the widest pair of activations then still stays in a private 1 MiB cache.
  */
-enum { TN_PIECE_ROWS = 128 };
+enum { TN_PIECE_ROWS = 128, TN_PIECE_ROWS_MOST = 256, TN_PIECE_BYTES = 1 << 20 };
 /*
  * Picked rows that go through a head at once: it may be as wide as a vocabulary, and a text may pick any number of its
  * rows, so that a piece runs what follows a pick as often as it takes.
@@ -54,6 +54,7 @@ struct tn_native_program {
     uint32_t relative_count;
     uint64_t max_rows;      /* longest sequence */
     uint64_t piece_rows;    /* most rows of one piece */
+    uint64_t usual_rows;    /* rows that a piece has where there is a choice */
     size_t scratch_bytes;   /* of one thread, over all operators */
     size_t staging_bytes;   /* of one thread, while loading */
     unsigned threads;

@@ -146,12 +146,26 @@ static bool size_attention(struct tn_native_program *program, struct sums *s)
     return true;
 }
 
+static void choose_rows(struct tn_native_program *program)
+{
+    uint64_t widest = 1;
+    for (uint32_t i = 0; i < program->layer_count; i++) {
+        const struct tn_native_layer *layer = &program->layers[i];
+        if (!layer->fixed && layer->n + layer->k > widest) widest = layer->n + layer->k;
+    }
+    uint64_t rows = TN_PIECE_BYTES / sizeof(float) / widest;
+    if (rows > TN_PIECE_ROWS_MOST) rows = TN_PIECE_ROWS_MOST;
+    program->usual_rows = rows > TN_PIECE_ROWS ? rows : TN_PIECE_ROWS;
+    program->piece_rows = program->max_rows > program->usual_rows ? program->max_rows : program->usual_rows;
+}
+
 static bool size_everything(struct tn_native_program *program, struct tn_assessment *a)
 {
     struct sums s = {0};
     size_t workspace;
     if (!size_layers(program, &s) || !size_weights(program, &s) || !size_attention(program, &s)) return false;
     if (!tn_native_size_derived(program, &s.weights)) return false;
+    choose_rows(program);
     if (!tn_round_up(program->scratch_bytes, 64, &program->scratch_bytes)) return false;
     if (!tn_workspace_bytes(program, &workspace)) return false;
     for (unsigned i = 0; i < program->threads; i++) {
@@ -319,7 +333,6 @@ enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_com
     program->kernels = tn_kernels_select(&cpu, NULL);
     program->threads = r->threads ? r->threads : 1;
     program->max_rows = r->max_rows;
-    program->piece_rows = r->max_rows > TN_PIECE_ROWS ? r->max_rows : TN_PIECE_ROWS;
     choose_numeric(program, a, r);
     program->family = tn_family_of(r->component);
     if (!program->family) {
