@@ -155,3 +155,8 @@ const char *tn_module_kind_name(enum tn_module_kind kind)
     }
     return "unknown";
 }
+
+bool tn_module_has_weights(enum tn_module_kind kind)
+{
+    return kind == TN_MODULE_TRANSFORMER || kind == TN_MODULE_DENSE || kind == TN_MODULE_LAYER_NORM;
+}

@@ -77,6 +77,8 @@ struct tn_component {
     const struct tn_schema *schema; /* the family's table, matched by model_type and architectures */
     struct tn_str model_type, architecture; /* as found */
     struct tn_value *values;     /* one per schema field, aliases resolved, defaults filled */
+    struct tn_str document;      /* that states the values */
+    struct tn_str values_at;     /* pointer of the object that holds them by their names; "": they stand at their own pointers */
     const struct tn_variant *variant; /* tensors */
     struct tn_str folder;
 };
@@ -196,6 +198,8 @@ uint64_t tn_component_positions(const struct tn_component *c, bool *hard);
 /* Prompt by name, or NULL. */
 const struct tn_prompt *tn_description_prompt(const struct tn_description *d, struct tn_str name);
 const char *tn_module_kind_name(enum tn_module_kind kind);
+/* Whether a module of this kind brings tensors: then its path is their folder. */
+bool tn_module_has_weights(enum tn_module_kind kind);
 
 /*
  * All that was noticed about the package for this description: of the inventory what concerns its weights, unless the

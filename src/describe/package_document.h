@@ -21,7 +21,13 @@
 extern const struct tn_doctype tn_package_document_type;
 
 /* One member of the document's "tokenizer" object; writer, reader and digest walk the same table. */
-enum tn_tokenizer_member_kind { TN_TOKENIZER_BOOL, TN_TOKENIZER_TEXT, TN_TOKENIZER_PATH, TN_TOKENIZER_SIDE };
+enum tn_tokenizer_member_kind {
+    TN_TOKENIZER_BOOL,
+    TN_TOKENIZER_STAGE, /* an option of a class, which builds a stage from it: null where the stages are the file's */
+    TN_TOKENIZER_TEXT,
+    TN_TOKENIZER_PATH,
+    TN_TOKENIZER_SIDE
+};
 
 struct tn_tokenizer_member {
     const char *name;

@@ -57,8 +57,8 @@ static const struct tn_doctype components = {.kind = TN_DOC_LIST, .items = &comp
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 
 #define MODULE_FIELDS                                                                              \
-    {"index", &position, TN_DOC_REQUIRED, NULL, "Its place in the list that it was read from."},   \
-        {"path", &any_text, TN_DOC_REQUIRED, NULL, "Folder of its weights; empty for the root."},  \
+    {"index", &position, TN_DOC_REQUIRED, NULL, "Its place in the list that it was read from; each is above the one before."},   \
+        {"path", &any_text, TN_DOC_REQUIRED, NULL, "Folder of its weights; empty for the root, and where it has none."},  \
         {"on_tokens", &flag, TN_DOC_REQUIRED, NULL, "Works on the row of each token, not on the pooled row."}
 
 #define WIDTH_FIELDS                                                                               \
@@ -229,12 +229,12 @@ static const struct tn_doctype pair_template = {.kind = TN_DOC_ENUM, .values = t
 static const struct tn_docfield tokenizer_fields[] = {
     {"source", &source, TN_DOC_REQUIRED, NULL,
      "Where the stages come from: tokenizer.json as it stands, its vocabulary with the stages of a class, or vocab.txt."},
-    {"pair_template", &pair_template, TN_DOC_REQUIRED, NULL, "How the class joins two texts: one separator and type 1 for the second, or two separators and no types."},
+    {"pair_template", &pair_template, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "How the class joins two texts: one separator and type 1 for the second, or two separators and no types. Null: as tokenizer.json says."},
     {"class", &any_text, TN_DOC_REQUIRED, NULL, "The class that the stages were taken from, for people."},
-    {"tokenizer_json", &any_text, TN_DOC_REQUIRED, NULL, "Path of tokenizer.json; empty: none."},
-    {"vocab_txt", &any_text, TN_DOC_REQUIRED, NULL, "Path of vocab.txt; empty: none."},
-    {"do_lower_case", &flag, TN_DOC_REQUIRED, NULL, NULL},
-    {"tokenize_chinese_chars", &flag, TN_DOC_REQUIRED, NULL, NULL},
+    {"tokenizer_json", &any_text, TN_DOC_REQUIRED, NULL, "Path of tokenizer.json; empty where the source is vocab."},
+    {"vocab_txt", &any_text, TN_DOC_REQUIRED, NULL, "Path of vocab.txt; empty where the source is another."},
+    {"do_lower_case", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Option of the class; null: as tokenizer.json says."},
+    {"tokenize_chinese_chars", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Option of the class; null: as tokenizer.json says."},
     {"lower_case_first", &flag, TN_DOC_REQUIRED, NULL, "Lowers the text before all other stages."},
     {"type_ids", &flag, TN_DOC_REQUIRED, NULL, "Whether the network is given the type ids."},
     {"clean_up_spaces", &flag, 0, "false", "Whether texts made of tokens lose blanks before punctuation."},
@@ -245,8 +245,8 @@ static const struct tn_docfield tokenizer_fields[] = {
     {"mask_token", &any_text, TN_DOC_REQUIRED, NULL, NULL},
     {"padding_side", &side, TN_DOC_REQUIRED, NULL, NULL},
     {"truncation_side", &side, TN_DOC_REQUIRED, NULL, NULL},
-    {"strip_accents", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Null: follows do_lower_case."},
-    {"model_max_length", &size, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Null: none was stated."},
+    {"strip_accents", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Option of the class; null: follows do_lower_case, or as tokenizer.json says."},
+    {"model_max_length", &size, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "What the original stated, for people: max_seq_length is what counts. Null: nothing."},
 };
 
 static const struct tn_doctype tokenizer = {

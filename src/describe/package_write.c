@@ -10,8 +10,8 @@ const struct tn_tokenizer_member tn_tokenizer_members[] = {
     {"class", TN_TOKENIZER_TEXT, TOKENIZER_OFFSET(tokenizer_class)},
     {"tokenizer_json", TN_TOKENIZER_PATH, TOKENIZER_OFFSET(tokenizer_json)},
     {"vocab_txt", TN_TOKENIZER_PATH, TOKENIZER_OFFSET(vocab_txt)},
-    {"do_lower_case", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(do_lower_case)},
-    {"tokenize_chinese_chars", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(tokenize_chinese_chars)},
+    {"do_lower_case", TN_TOKENIZER_STAGE, TOKENIZER_OFFSET(do_lower_case)},
+    {"tokenize_chinese_chars", TN_TOKENIZER_STAGE, TOKENIZER_OFFSET(tokenize_chinese_chars)},
     {"lower_case_first", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(lower_case_first)},
     {"type_ids", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(type_ids)},
     {"clean_up_spaces", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(clean_up_spaces)},
@@ -97,7 +97,7 @@ static void write_module(struct tn_json_writer *w, const struct tn_module *m)
     tn_jw_begin_object(w);
     tn_jw_member_u64(w, "index", m->index);
     tn_jw_member_cstr(w, "kind", tn_module_kind_name(m->kind));
-    tn_jw_member_str(w, "path", m->path);
+    tn_jw_member_str(w, "path", tn_module_has_weights(m->kind) ? m->path : TN_STR(""));
     tn_jw_member_bool(w, "on_tokens", m->on_tokens);
     if (m->in_features) tn_jw_member_u64(w, "in_features", m->in_features);
     if (m->out_features) tn_jw_member_u64(w, "out_features", m->out_features);
@@ -187,16 +187,18 @@ static void write_multi_vector(struct tn_json_writer *w, const struct tn_multi_v
 
 static void write_tokenizer(struct tn_json_writer *w, const struct tn_tokenizer_facts *t)
 {
+    bool of_class = t->source != TN_TOKENIZER_FILE;
     tn_jw_begin_object(w);
     tn_jw_member_cstr(w, "source", tn_tokenizer_source_name(t->source));
-    tn_jw_member_cstr(w, "pair_template", tn_tokenizer_template_name(t->pair_template));
+    tn_jw_member_cstr(w, "pair_template", of_class ? tn_tokenizer_template_name(t->pair_template) : NULL);
     for (size_t i = 0; i < tn_tokenizer_member_count; i++) {
         const struct tn_tokenizer_member *m = &tn_tokenizer_members[i];
         const void *field = (const char *)t + m->offset;
-        if (m->kind == TN_TOKENIZER_BOOL) tn_jw_member_bool(w, m->name, *(const bool *)field);
+        if (m->kind == TN_TOKENIZER_STAGE && !of_class) tn_jw_member_null(w, m->name);
+        else if (m->kind == TN_TOKENIZER_BOOL || m->kind == TN_TOKENIZER_STAGE) tn_jw_member_bool(w, m->name, *(const bool *)field);
         else tn_jw_member_str(w, m->name, *(const struct tn_str *)field);
     }
-    if (t->strip_accents_set) tn_jw_member_bool(w, "strip_accents", t->strip_accents);
+    if (of_class && t->strip_accents_set) tn_jw_member_bool(w, "strip_accents", t->strip_accents);
     else tn_jw_member_null(w, "strip_accents");
     if (t->model_max_length_set) tn_jw_member_u64(w, "model_max_length", t->model_max_length);
     else tn_jw_member_null(w, "model_max_length");

@@ -92,4 +92,5 @@ void tn_require_uses(struct tn_builder *b, const struct tn_standard *doc)
     if (b->failed != TN_OK) return;
     require_uses(b, doc);
     check_bounds(b, doc);
+    tn_require_profiles(b, doc);
 }

@@ -70,7 +70,7 @@ size_t tn_sparse_terms(const float *row, size_t width, size_t most, uint32_t *in
 
 static bool reads_vocabulary(const struct tn_description *d)
 {
-    return d->head && (d->head->kind == TN_HEAD_MASKED_LM || d->head->kind == TN_HEAD_PRETRAINING);
+    return d->head && tn_head_kind_is_vocabulary(d->head->kind);
 }
 
 static void refuse(const struct tn_description *d, struct tn_findings *findings)

@@ -211,13 +211,18 @@ static void check_width(struct tn_builder *b, struct tn_json component)
     struct tn_json shape = tn_json_get(tn_json_first(outputs), "shape");
     size_t rank = tn_json_count(shape);
     uint64_t stated, width = b->d->module_count ? b->d->modules[b->d->module_count - 1].out_features : 0;
-    bool headed = b->d->head && b->d->head->outputs;
+    const char *by = b->d->truncate_dim ? "/modules" : "/modules, without /truncate_dim";
     if (refused_below(b, "/modules") || refused_below(b, "/head") || refused_below(b, "/truncate_dim")) return;
-    if (headed) width = b->d->head->outputs;
-    else if (b->d->truncate_dim && b->d->truncate_dim < width) width = b->d->truncate_dim;
+    if (b->d->head && b->d->head->outputs) {
+        width = b->d->head->outputs;
+        by = b->d->head->labels ? "/head/labels" : "/head/kind";
+    } else if (b->d->truncate_dim && b->d->truncate_dim < width) {
+        width = b->d->truncate_dim;
+        by = "/truncate_dim";
+    }
     if (tn_json_count(outputs) != 1 || rank == 0 || width == 0) return;
     if (!tn_json_u64(tn_json_at(shape, rank - 1), &stated) || stated == width) return;
-    contradiction(b, tn_json_at(shape, rank - 1), width, headed ? b->d->head->labels ? "/head/labels" : "/head/kind" : "/modules");
+    contradiction(b, tn_json_at(shape, rank - 1), width, by);
 }
 
 /* ---- the dialect ------------------------------------------------------------------------------------------------- */

@@ -303,6 +303,17 @@ static bool check_list(struct tn_builder *b, struct tn_json list)
     return false;
 }
 
+/* The library cuts nothing off a vector that is no longer than this; a description states what is done. */
+static void drop_wide_cut(struct tn_builder *b, uint64_t width)
+{
+    if (width == 0 || b->d->truncate_dim <= width) return;
+    struct tn_finding *f = tn_note(b, TN_UNSUPPORTED_CONFIG, "truncate_dim cuts nothing: the vectors are shorter");
+    tn_at_pointer(f, TN_STR("config_sentence_transformers.json"), TN_STR("/truncate_dim"));
+    tn_found(f, "%llu", (unsigned long long)b->d->truncate_dim);
+    tn_expected(f, "less than %llu", (unsigned long long)width);
+    b->d->truncate_dim = 0;
+}
+
 void tn_describe_modules(struct tn_builder *b, struct tn_json list, enum tn_sentence_kind kind)
 {
     struct tn_chain chain = {.b = b, .state = TN_CHAIN_TEXT};
@@ -321,5 +332,6 @@ void tn_describe_modules(struct tn_builder *b, struct tn_json list, enum tn_sent
         pass_over(&chain, NULL);
     }
     tn_describe_length(b, &chain.length);
+    drop_wide_cut(b, chain.width);
     tn_finish_multi_vector(&chain, kind == TN_SENTENCE_MULTI_OLDER, index);
 }
