@@ -170,7 +170,7 @@ static void write_contract(struct tn_json_writer *w)
 
 /* ---- the request as a document ---------------------------------------------------------------------------------------------- */
 
-TN_DOC_OBJECT_TYPE(sparse_request_type, "SparseRequest", "Texts to be turned into sparse vectors.",
+TN_DOC_OBJECT_TYPE(tn_sparse_request_type, "SparseRequest", "Texts to be turned into sparse vectors.",
     TN_DOC_MUST("texts", &tn_form_texts, "The texts."),
     TN_DOC_NULL("max_active", &tn_form_count, "Most terms that are kept; absent: as the package says, else all."),
     TN_FORM_CHOICES);
@@ -211,6 +211,6 @@ const struct tn_task tn_task_embedding_sparse = {
     .write_route = write_route,
     .options = tn_sparse_options,
     .evidence = evidence,
-    .request = &sparse_request_type,
+    .request = &tn_sparse_request_type,
     .read = read,
 };

@@ -6,6 +6,8 @@
 #ifndef TN_KERNEL_X86_LINEAR_POOL_RUN_H
 #define TN_KERNEL_X86_LINEAR_POOL_RUN_H
 
+#include "kernel/x86/linear_run.h"
+
 #include <math.h>
 #include <string.h>
 
