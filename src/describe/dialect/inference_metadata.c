@@ -118,7 +118,7 @@ static void check_ports(struct tn_builder *b, struct tn_json component)
 {
     const struct tn_description *d = b->d;
     bool pooled = false;
-    for (uint32_t i = 0; i < d->module_count; i++) pooled |= d->modules[i].kind == TN_MODULE_POOLING;
+    for (uint32_t i = 0; i < d->module_count; i++) pooled |= d->modules[i].kind == TN_MODULE_POOLING || d->modules[i].kind == TN_MODULE_SPLADE;
     pooled |= d->head && d->head->kind == TN_HEAD_SEQUENCE_CLASSIFICATION;
     static const struct {
         const char *list, *dtype;
