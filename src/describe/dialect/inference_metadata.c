@@ -163,7 +163,8 @@ static void check_ports(struct tn_builder *b, struct tn_json component)
     const struct tn_description *d = b->d;
     bool pooled = false;
     if (refused_below(b, "/modules") || refused_below(b, "/head")) return;
-    for (uint32_t i = 0; i < d->module_count; i++) pooled |= d->modules[i].kind == TN_MODULE_POOLING;
+    for (uint32_t i = 0; i < d->module_count; i++)
+        pooled |= d->modules[i].kind == TN_MODULE_POOLING || d->modules[i].kind == TN_MODULE_SPLADE;
     pooled |= d->head && d->head->kind == TN_HEAD_SEQUENCE_CLASSIFICATION;
     static const struct {
         const char *list, *dtype;
