@@ -58,6 +58,8 @@ TEST(module_refusals)
         KIT_FAULT("modules.json", "models.Normalize", "models.WeightedLayerPooling", TN_BLOCKER,
                   TN_UNSUPPORTED_CONFIG, "modules.json", "/3", "module 3", NULL, NULL, "weighted sum"),
         KIT_FAULT("modules.json", "models.Normalize", "sparse_encoder.models.SpladePooling", TN_BLOCKER,
+                  TN_UNSUPPORTED_CONFIG, "modules.json", "/3", "head over the vocabulary", NULL, "MLMTransformer"),
+        KIT_FAULT("modules.json", "models.Normalize", "sparse_encoder.models.SparseAutoEncoder", TN_BLOCKER,
                   TN_UNSUPPORTED_CONFIG, "modules.json", "/3", "does not implement"),
         KIT_FAULT("modules.json", "models.Normalize", "models.Frobnicate", TN_BLOCKER, TN_UNSUPPORTED_CONFIG,
                   "modules.json", "/3", "never heard of", "models.Frobnicate"),
