@@ -4,6 +4,10 @@
 extern const struct tn_operators tn_ops_arrange;
 extern const struct tn_operators tn_ops_cast;
 extern const struct tn_operators tn_ops_constant;
+extern const struct tn_operators tn_ops_contrib_attention;
+extern const struct tn_operators tn_ops_contrib_gelu;
+extern const struct tn_operators tn_ops_contrib_matmul_nbits;
+extern const struct tn_operators tn_ops_contrib_norm;
 extern const struct tn_operators tn_ops_control;
 extern const struct tn_operators tn_ops_conv;
 extern const struct tn_operators tn_ops_conv_integer;
@@ -35,6 +39,10 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_arrange,
     &tn_ops_cast,
     &tn_ops_constant,
+    &tn_ops_contrib_attention,
+    &tn_ops_contrib_gelu,
+    &tn_ops_contrib_matmul_nbits,
+    &tn_ops_contrib_norm,
     &tn_ops_control,
     &tn_ops_conv,
     &tn_ops_conv_integer,
