@@ -190,6 +190,19 @@ static void check_listed(struct tn_builder *b, struct tn_json v, const char *con
     tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, what), "one of %s", known);
 }
 
+/* The class says which head the weights have; one class holds the projection of several vectors among them. */
+static void check_class(struct tn_builder *b, struct tn_json v, const struct tn_schema *schema)
+{
+    struct tn_str name;
+    struct tn_json root = tn_json_root(v.doc);
+    if (!tn_json_str(v, &name) || !tn_str_is(name, TN_CLASS_STANFORD)) {
+        check_listed(b, v, schema->architectures, "is not a class of this family");
+    } else if (!tn_json_is(tn_json_get(root, "multi_vector"), TN_JSON_OBJECT) && !tn_doc_hides(b->marks, root, "multi_vector")) {
+        tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "gives several vectors per text, and the document does not"),
+                    "/multi_vector");
+    }
+}
+
 /* There is one component, and this is what recipes and messages call it. */
 static void check_name(struct tn_builder *b, struct tn_json v)
 {
@@ -214,7 +227,7 @@ static void read_component(struct tn_builder *b, struct tn_json entry, struct tn
     tn_fact_of_json(b, tn_json_get(entry, "architecture"), RULE, false, "encoder.architecture");
     if (!c->schema || b->failed != TN_OK) return;
     check_listed(b, tn_json_get(entry, "model_type"), c->schema->model_types, "is not a word for this family");
-    check_listed(b, tn_json_get(entry, "architecture"), c->schema->architectures, "is not a class of this family");
+    check_class(b, tn_json_get(entry, "architecture"), c->schema);
     if (!tn_doc_hides(b->marks, entry, "config")) read_config(b, tn_json_get(entry, "config"), c);
 }
 
@@ -353,11 +366,15 @@ static void refuse_folder_of(const struct tn_module_source *m, enum tn_status co
     tn_expected(f, "%s", expected);
 }
 
-/* The folder of the weights, which the encoder shares with its component; where there are none, no folder. */
+/*
+ * The folder of the weights, which the encoder shares with its component; where there are none, no folder. One class of
+ * encoders holds the tensors of the module behind it.
+ */
 static bool check_folder(const struct tn_module_source *m, const struct tn_module *module)
 {
     const struct tn_description *d = m->chain->b->d;
     bool encoder = module->kind == TN_MODULE_TRANSFORMER;
+    bool shared = d->component_count > 0 && tn_str_is(d->components[0].architecture, TN_CLASS_STANFORD);
     bool known = d->component_count > 0 && d->components[0].variant; /* without, its folder was refused */
     bool own = !known || !tn_str_eq(m->path, d->components[0].folder);
     size_t before = d->findings.blockers;
@@ -365,9 +382,11 @@ static bool check_folder(const struct tn_module_source *m, const struct tn_modul
         refuse_folder_of(m, TN_METADATA_INVALID, "has another folder than its component", "the component's folder");
     else if (!encoder && !tn_module_has_weights(module->kind) && m->path.n > 0)
         refuse_folder_of(m, TN_METADATA_INVALID, "has a folder, and no weights to find there", "\"\"");
-    else if (!encoder && tn_module_has_weights(module->kind) && !own)
+    else if (!encoder && tn_module_has_weights(module->kind) && shared && own)
+        refuse_folder_of(m, TN_METADATA_INVALID, "has another folder than the encoder, which holds its tensors", "the encoder's folder");
+    else if (!encoder && tn_module_has_weights(module->kind) && !own && !shared)
         refuse_folder_of(m, TN_METADATA_INVALID, "has the encoder's folder", "a folder with weights of its own");
-    else if (!encoder && tn_module_has_weights(module->kind) && !tn_inventory_part(m->chain->b->inv, m->path))
+    else if (!encoder && tn_module_has_weights(module->kind) && !shared && !tn_inventory_part(m->chain->b->inv, m->path))
         refuse_folder_of(m, TN_ARTIFACT_MISSING, "has a folder without weights", "a folder that holds model.safetensors");
     return d->findings.blockers == before;
 }
