@@ -1,10 +1,9 @@
 /*
- * Dropout: nothing is dropped but in training mode. Then what is dropped follows from the seed alone (SplitMix64, Steele et
- * al. 2014), so that a call can be repeated; without a seed it is as if 0 had been given.
+ * Dropout: nothing is dropped but in training mode. Then what is dropped follows from the seed alone, by the generator of
+ * the standard's own test data (MT19937, Matsumoto and Nishimura 1998, doi 10.1145/272991.272995), so that a call can be
+ * repeated; without a seed it is as if 0 had been given.
  */
 #include "ops/op.h"
-
-#include <string.h>
 
 static bool infer_dropout(struct tn_infer *t)
 {
@@ -29,27 +28,62 @@ static double ratio_of(const struct tn_run *r)
     return ratio && ratio->count ? tn_element_get(ratio->element, ratio->data, 0) : 0.5;
 }
 
-static uint64_t mix(uint64_t *state)
+enum { WORDS = 624, MIDDLE = 397 };
+
+struct twister {
+    uint32_t word[WORDS];
+    unsigned at;
+};
+
+static void seed(struct twister *t, uint32_t value)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    for (uint32_t i = 0; i < WORDS; i++) {
+        t->word[i] = value;
+        value = UINT32_C(1812433253) * (value ^ value >> 30) + i + 1;
+    }
+    t->at = WORDS;
+}
+
+static void twist(struct twister *t)
+{
+    for (unsigned i = 0; i < WORDS; i++) {
+        uint32_t y = (t->word[i] & UINT32_C(0x80000000)) | (t->word[(i + 1) % WORDS] & UINT32_C(0x7fffffff));
+        t->word[i] = t->word[(i + MIDDLE) % WORDS] ^ y >> 1 ^ (y & 1 ? UINT32_C(0x9908b0df) : 0);
+    }
+    t->at = 0;
+}
+
+static uint32_t next_word(struct twister *t)
+{
+    if (t->at == WORDS) twist(t);
+    uint32_t y = t->word[t->at++];
+    y ^= y >> 11;
+    y ^= y << 7 & UINT32_C(0x9d2c5680);
+    y ^= y << 15 & UINT32_C(0xefc60000);
+    return y ^ y >> 18;
+}
+
+/* In [0, 1), with 53 bits. */
+static double next_unit(struct twister *t)
+{
+    uint32_t high = next_word(t) >> 5, low = next_word(t) >> 6;
+    return ((double)high * 0x1p26 + (double)low) * 0x1p-53;
 }
 
 static bool run_dropout(struct tn_run *r)
 {
     struct tn_tensor *x = r->in[0], *y = r->out[0], *mask = r->out_count > 1 && r->wanted[1] ? r->out[1] : NULL;
     double ratio = ratio_of(r);
-    uint64_t state = (uint64_t)tn_attr_int(r->node, "seed", 0);
+    struct twister t;
     if (!(ratio >= 0 && ratio < 1)) return tn_run_refuse(r, "a ratio from 0, below 1", "another");
     if (ratio == 0) {
         if (y != x) tn_run_pass(r, 0, x);
         for (uint64_t i = 0; mask && i < mask->count; i++) tn_element_set(mask->element, mask->data, i, 1, false);
         return true;
     }
+    seed(&t, (uint32_t)tn_attr_int(r->node, "seed", 0));
     for (uint64_t i = 0; i < x->count; i++) {
-        bool keep = (double)(mix(&state) >> 11) * 0x1p-53 >= ratio;
+        bool keep = next_unit(&t) >= ratio;
         tn_element_set(y->element, y->data, i, keep ? tn_element_get(x->element, x->data, i) / (1 - ratio) : 0, true);
         if (mask) tn_element_set(mask->element, mask->data, i, keep, false);
     }

@@ -3,6 +3,7 @@
 
 extern const struct tn_operators tn_ops_arrange;
 extern const struct tn_operators tn_ops_attention;
+extern const struct tn_operators tn_ops_attention_flex;
 extern const struct tn_operators tn_ops_attention_linear;
 extern const struct tn_operators tn_ops_cast;
 extern const struct tn_operators tn_ops_constant;
@@ -44,6 +45,7 @@ extern const struct tn_operators tn_ops_text;
 const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_arrange,
     &tn_ops_attention,
+    &tn_ops_attention_flex,
     &tn_ops_attention_linear,
     &tn_ops_cast,
     &tn_ops_constant,
