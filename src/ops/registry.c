@@ -8,9 +8,11 @@ extern const struct tn_operators tn_ops_attention_linear;
 extern const struct tn_operators tn_ops_cast;
 extern const struct tn_operators tn_ops_constant;
 extern const struct tn_operators tn_ops_contrib_attention;
+extern const struct tn_operators tn_ops_contrib_fused;
 extern const struct tn_operators tn_ops_contrib_gelu;
 extern const struct tn_operators tn_ops_contrib_matmul_nbits;
 extern const struct tn_operators tn_ops_contrib_norm;
+extern const struct tn_operators tn_ops_contrib_qmatmul;
 extern const struct tn_operators tn_ops_control;
 extern const struct tn_operators tn_ops_conv;
 extern const struct tn_operators tn_ops_conv_deform;
@@ -50,9 +52,11 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_cast,
     &tn_ops_constant,
     &tn_ops_contrib_attention,
+    &tn_ops_contrib_fused,
     &tn_ops_contrib_gelu,
     &tn_ops_contrib_matmul_nbits,
     &tn_ops_contrib_norm,
+    &tn_ops_contrib_qmatmul,
     &tn_ops_control,
     &tn_ops_conv,
     &tn_ops_conv_deform,
