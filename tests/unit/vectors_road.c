@@ -116,7 +116,7 @@ TEST(results_as_documents)
         struct tn_str space = {"", 0};
         char path[120];
         tn_execution *x = NULL;
-        tn_event e;
+        tn_event e = {0};
         tn_alloc_init(&alloc);
         snprintf(path, sizeof(path), "golden/vectors/%s", packages[i]);
         tn_session *session = heads_session(&a, test_path(path), i ? "embedding.sparse" : "embedding.multi");
