@@ -55,7 +55,10 @@ tn_status cli_embed_task(struct cli *cli, const char **task)
 {
     const char *asked = cli->values.task;
     const char *best = NULL, *nearest = NULL;
-    if (cli->values.plan) asked = cli_json_text(cli_json_path(cli->plan_doc.root, "task.name"));
+    if (cli->values.plan) {
+        tn_status status = cli_plan_task(cli, &asked);
+        if (status != TN_OK) return status;
+    }
     if (asked && !is_kind(asked)) {
         cli_refuse(cli, TN_INVALID_REQUEST, "task", "embed does not run this task");
         snprintf(cli->problem.found, sizeof(cli->problem.found), "%.100s", asked);

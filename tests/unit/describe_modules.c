@@ -58,7 +58,7 @@ TEST(module_refusals)
         KIT_FAULT("modules.json", "models.Normalize", "models.WeightedLayerPooling", TN_BLOCKER,
                   TN_UNSUPPORTED_CONFIG, "modules.json", "/3", "module 3", NULL, NULL, "weighted sum"),
         KIT_FAULT("modules.json", "models.Normalize", "sparse_encoder.models.SpladePooling", TN_BLOCKER,
-                  TN_UNSUPPORTED_CONFIG, "modules.json", "/3", "does not implement"),
+                  TN_UNSUPPORTED_CONFIG, "modules.json", "/3", "does not stand behind the numbers of a head"),
         KIT_FAULT("modules.json", "models.Normalize", "models.Frobnicate", TN_BLOCKER, TN_UNSUPPORTED_CONFIG,
                   "modules.json", "/3", "never heard of", "models.Frobnicate"),
         KIT_FAULT("modules.json", "models.Normalize", "elsewhere.Normalize", TN_BLOCKER, TN_UNSUPPORTED_CONFIG,
