@@ -56,10 +56,8 @@ tn_status cli_embed_task(struct cli *cli, const char **task)
     const char *asked = cli->values.task;
     const char *best = NULL, *nearest = NULL;
     if (cli->values.plan) {
-        tn_plan_options of_plan;
-        tn_status status = cli_plan_options(cli, CLI_EMBED_DENSE, &of_plan);
+        tn_status status = cli_plan_task(cli, &asked);
         if (status != TN_OK) return status;
-        asked = of_plan.task;
     }
     if (asked && !is_kind(asked)) {
         cli_refuse(cli, TN_INVALID_REQUEST, "task", "embed does not run this task");

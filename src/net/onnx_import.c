@@ -260,6 +260,40 @@ static const struct tn_onnx_function *function_of(const struct tn_import *im, co
     return NULL;
 }
 
+/* A Constant of a tensor is no work: its output is the tensor, read when the weights are. */
+static bool is_constant(const struct tn_node *n, const struct node_parts *p)
+{
+    return tn_str_is(n->type, "Constant") && tn_str_is(n->domain, "ai.onnx") && p->out_count == 1 && p->out[0].n && p->in_count == 0 &&
+           n->attr_count == 1 && tn_str_is(n->attrs[0].name, "value") && n->attrs[0].type == TN_ATTR_TENSOR;
+}
+
+static void define_constant(struct tn_import *im, struct scope *s, const struct node_parts *p, struct tn_constant *c)
+{
+    uint32_t value = define(im, s, p->out[0], p->at);
+    if (value == TN_NET_NONE) return;
+    struct tn_net_value *v = &s->net->values[value];
+    v->constant = c;
+    v->type = (struct tn_type){.kind = TN_KIND_TENSOR, .element = c->element, .shape = {.known = true, .rank = c->rank}};
+    for (uint32_t i = 0; i < c->rank; i++) v->type.shape.dims[i] = c->dims[i];
+}
+
+/* Tensors among the attributes are what an operator is made from: they are read, whatever their size. */
+static void read_attr_tensors(struct tn_import *im, const struct tn_node *n)
+{
+    for (uint32_t i = 0; i < n->attr_count; i++) {
+        const struct tn_attr *a = &n->attrs[i];
+        bool tensors = a->type == TN_ATTR_TENSOR || a->type == TN_ATTR_TENSORS;
+        for (size_t k = 0; tensors && k < a->count && !im->r->failed; k++) {
+            struct tn_constant *c = &a->as.tensors[k];
+            void *data = c->data ? NULL : tn_arena_alloc(&im->model->arena, c->bytes + 1);
+            if (c->data) continue;
+            if (!data) tn_onnx_no_memory(im->r);
+            else im->r->failed = tn_constant_read(im->model, c, data, im->r->err);
+            c->data = data;
+        }
+    }
+}
+
 static void read_node(struct tn_import *im, struct tn_wire_range range, struct scope *s, unsigned depth)
 {
     struct node_parts p;
@@ -282,6 +316,12 @@ static void read_node(struct tn_import *im, struct tn_wire_range range, struct s
     /* Trailing operands that are absent are as if they were not written. */
     while (n.in_count && n.in[n.in_count - 1].value == TN_NET_NONE && p.in[n.in_count - 1].n == 0) n.in_count--;
     read_attrs(im, &p, s, depth, &n.attrs, &n.attr_count);
+    if (im->r->failed) return;
+    if (is_constant(&n, &p)) {
+        define_constant(im, s, &p, n.attrs[0].as.tensors);
+        return;
+    }
+    read_attr_tensors(im, &n);
     for (; n.out_count < p.out_count && !im->r->failed; n.out_count++) {
         bool wanted = p.out[n.out_count].n > 0;
         uint32_t value = wanted ? define(im, s, p.out[n.out_count], p.at) : TN_NET_NONE;
@@ -562,9 +602,9 @@ enum tn_status tn_model_import(const struct tn_context *ctx, const struct tn_inv
         goto done;
     }
     tn_wire_init(&im.r->wire, source);
+    model->read = im.r->view;
     read_model(&im);
     st = im.r->failed;
-    model->read = im.r->view;
     im.r->view = NULL;
     if (!st && (model->failed || model->symbols.failed)) st = tn_error_memory(err, TN_PHASE_ASSESS, "reading a graph");
     if (!st && !im.wrong) {

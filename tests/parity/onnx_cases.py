@@ -1,4 +1,5 @@
 """Cases of our own in the form of the onnx package's backend cases, with what ONNX Runtime computes as the expected output."""
+import collections
 import pathlib
 import shutil
 import subprocess
@@ -61,7 +62,7 @@ class Cases:
         self.count += 1
         return True
 
-    def node(self, op, inputs, outputs=1, constant=(), domain="com.microsoft", tolerance=(1e-4, 1e-5), kind=None, opset=21, ml=None, shown=None, output_types=None, **attributes):
+    def node(self, op, inputs, outputs=1, constant=(), domain="com.microsoft", tolerance=(1e-4, 1e-5), kind=None, opset=21, ml=None, shown=None, fixed_shapes=False, **attributes):
         """inputs: values in order, None absent; indices in `constant` become initialisers. shown: outputs of the graph."""
         names = ["" if v is None else f"i{k}" for k, v in enumerate(inputs)]
         outs = [f"o{k}" for k in range(outputs)]
@@ -75,7 +76,7 @@ class Cases:
             if k in constant:
                 fixed.append(numpy_helper.from_array(value, names[k]))
             else:
-                ports.append(helper.make_tensor_value_info(names[k], TYPES[value.dtype], [f"d{k}_{d}" for d in range(value.ndim)]))
+                ports.append(helper.make_tensor_value_info(names[k], TYPES[value.dtype], value.shape if fixed_shapes else [f"d{k}_{d}" for d in range(value.ndim)]))
                 feeds[names[k]] = value
         results = [helper.make_empty_tensor_value_info(outs[k]) for k in (range(outputs) if shown is None else shown)]
         graph = helper.make_graph([node], "g", ports, results, fixed)
@@ -85,6 +86,6 @@ class Cases:
 
     def run(self, binary, threads=1):
         """Our runner over what was written; its exit code."""
-        for kind, name, why in self.refused:
-            print(f"refused by ONNX Runtime: {kind}/{name}: {why}")
+        for (kind, why), n in sorted(collections.Counter((kind, why.split("Status Message: ")[-1]) for kind, _, why in self.refused).items()):
+            print(f"ONNX Runtime refuses {n} of {kind}: {why[:160]}")
         return subprocess.run([binary, str(self.out), "--threads", str(threads)]).returncode

@@ -155,7 +155,7 @@ class Makers:
             positions = self.rng.integers(0, 10, self.pick((batch, rows), (1, rows))).astype(np.int32) if i % 4 == 3 else None
             table = self.real(2, width) if segments is not None else None
             self.c.node("EmbedLayerNormalization", [ids, segments, self.real(20, width), self.real(10, width), table, self.real(width), self.real(width), mask, positions],
-                        outputs=3, epsilon=self.pick(None, 1e-3))
+                        outputs=3, fixed_shapes=True, epsilon=self.pick(None, 1e-3))
 
     # ---- activations ----
 
@@ -167,6 +167,74 @@ class Makers:
             self.c.node("BiasGelu", [x, bias])
             self.c.node("FastGelu", [x, self.pick(bias, None)], tolerance=(1e-4, 1e-4))
             self.c.node("QuickGelu", [x], alpha=self.pick(None, 1.3))
+
+    # ---- the standard's operators with something around them ----
+
+    def FusedConv(self):
+        for i in range(24):
+            n, c, m, group = self.int(1, 3), self.pick(2, 4), self.pick(4, 8), self.pick(1, 2)
+            kernel = [self.pick(1, 3), self.pick(1, 3)]
+            x, w = self.real(n, c, self.int(4, 9), self.int(4, 9)), self.real(m, c // group, *kernel)
+            kind, params = self.pick(("Relu", None), ("Tanh", None), ("Sigmoid", None), ("LeakyRelu", [0.2]), ("Clip", [-0.5, 0.7]), ("HardSigmoid", [0.3, 0.4]))
+            pads, strides = self.pick(None, [1, 0, 1, 1]), self.pick(None, [2, 1])
+            same = i % 4 == 3
+            if same:
+                pads, strides, w = [kernel[0] // 2, kernel[1] // 2] * 2, None, self.real(m, c // group, *kernel)
+            z = self.real(n, m, x.shape[2], x.shape[3]) if same else None
+            self.c.node("FusedConv", [x, w, self.pick(self.real(m), None), z], constant=(1, 2), group=group, pads=pads, strides=strides, activation=kind, activation_params=params)
+
+    def NhwcFusedConv(self):
+        for i in range(12):
+            n, c, m = self.int(1, 3), self.pick(2, 4), self.pick(4, 8)
+            x, w = self.real(n, self.int(4, 9), self.int(4, 9), c), self.real(m, c, 3, 3)
+            z = self.real(n, x.shape[1], x.shape[2], m) if i % 3 == 2 else None
+            self.c.node("NhwcFusedConv", [x, w, self.pick(self.real(m), None), z], constant=(1, 2), pads=[1, 1, 1, 1], activation=self.pick("Relu", None))
+
+    def FusedGemm(self):
+        for i in range(24):
+            m, k, n, ta, tb = self.int(1, 9), self.int(1, 40), self.int(1, 30), self.pick(0, 1), self.pick(0, 1)
+            a, b = self.real(*((k, m) if ta else (m, k))), self.real(*((n, k) if tb else (k, n)))
+            c = self.pick(self.real(n), self.real(m, n), self.real(1), None)
+            self.c.node("FusedGemm", [a, b, c], constant=self.pick((1,), ()), transA=ta, transB=tb, alpha=self.pick(None, 0.5), beta=self.pick(None, 2.0),
+                        **self.pick(dict(activation="Relu"), dict(activation="LeakyRelu", activation_alpha=0.2), dict(activation="Tanh"), dict(activation="Sigmoid")))
+
+    def FusedMatMul(self):
+        for i in range(40):
+            m, k, n, ta, tb, ba, bb = self.int(1, 9), self.int(1, 40), self.int(1, 30), *(self.pick(0, 1) for _ in range(4))
+            batch = [self.int(1, 4) for _ in range(self.pick(0, 1, 2))]
+
+            def shape(rows, columns, last, first):
+                dims = list(batch) + ([columns, rows] if last else [rows, columns])
+                if first and len(batch):
+                    # the dimension that goes behind the others of the batch stands in front
+                    dims = [dims[-2]] + list(batch) + [dims[-1]] if not last else [dims[-1]] + list(batch) + [dims[-2]]
+                    dims = [rows] + list(batch) + [columns] if not last else [columns] + list(batch) + [rows]
+                return dims
+            a, b = self.real(*shape(m, k, ta, ba)), self.real(*shape(k, n, tb, bb))
+            self.c.node("FusedMatMul", [a, b], constant=self.pick((1,), ()), transA=ta, transB=tb, alpha=self.pick(None, 0.5),
+                        transBatchA=ba if batch else None, transBatchB=bb if batch else None)
+        for dtype in (f16, np.float64):
+            self.c.node("FusedMatMul", [self.real(3, 5, dtype=dtype), self.real(4, 5, dtype=dtype)], transB=1, alpha=0.25, tolerance=(1e-2, 1e-2))
+
+    def integer_products(self):
+        for i in range(30):
+            batch = [self.int(1, 4) for _ in range(self.pick(0, 1))]
+            m, k, n = self.int(1, 9), self.int(1, 60), self.int(1, 30)
+            at, bt = self.pick(np.uint8, np.int8), self.pick(np.uint8, np.int8)
+            a, b = self.bytes(*batch, m, k, dtype=at), self.bytes(k, n, dtype=bt)
+            scale = self.pick((np.abs(self.real(n)) + 0.1), np.array([0.02], f32)).astype(f32)
+            zero = self.pick(None, self.bytes(*scale.shape, dtype=bt))
+            bias = self.pick(None, self.real(n))
+            constant = self.pick((1, 3, 5), ())
+            self.c.node("MatMulIntegerToFloat", [a, b, np.array([0.03], f32), scale, self.pick(None, self.bytes(1, dtype=at)), zero, bias], constant=constant)
+            self.c.node("DynamicQuantizeMatMul", [self.real(*batch, m, k), b, scale, zero, bias], constant=self.pick((1, 2, 3), ()), tolerance=(1e-3, 1e-3))
+            ta, tb, out = self.pick(0, 1), self.pick(0, 1), self.pick(None, at)
+            a, b = self.bytes(*((k, m) if ta else (m, k)), dtype=at), self.bytes(*((n, k) if tb else (k, n)), dtype=bt)
+            c = self.pick(None, self.rng.integers(-3000, 3000, self.pick((n,), (m, n))).astype(np.int32))
+            last = (np.array(0.7, f32), self.bytes(1, dtype=out)[0]) if out else (None, None)
+            bz = zero if zero is not None else np.zeros(scale.shape, bt)
+            self.c.node("QGemm", [a, np.array(0.03, f32), self.bytes(1, dtype=at)[0], b, scale if scale.size > 1 else scale[0], bz if bz.size > 1 else bz[0], c, *last],
+                        transA=ta, transB=tb, alpha=self.pick(None, 0.5), tolerance=(1e-4, 1e-4) if out is None else (0, 1))
 
 
 def main():
