@@ -399,6 +399,35 @@ TEST(faults_of_the_documents)
     api_end(&a);
 }
 
+/* Where the weights contradict a value of the document, the refusal says in which document the value stands. */
+TEST(weights_against_values_name_the_document)
+{
+    static const struct {
+        const char *from, *to, *expected;
+        tn_status code;
+    } cases[] = {
+        {"\"intermediate_size\": 64", "\"intermediate_size\": 65", "[65, 32] ([intermediate_size, hidden_size] of ", TN_TENSOR_MISMATCH},
+        {"\"type_vocab_size\": 2", "\"type_vocab_size\": 3", "[3, 32] ([type_vocab_size, hidden_size] of ", TN_TENSOR_MISMATCH},
+        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3", "3 layers (num_hidden_layers of ", TN_MISSING_TENSOR},
+        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1", "1 layers (num_hidden_layers of ", TN_UNEXPECTED_TENSOR},
+    };
+    struct api a;
+    REQUIRE(api_begin(&a, 1));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char folder[PATH], expected[256];
+        snprintf(folder, sizeof(folder), "%s/values %zu", test_folder(), i);
+        copy_tree(test_path(PACKAGE), folder, false);
+        describe_into(&a, test_path(PACKAGE), folder, "json");
+        edit(folder, CONTENT, cases[i].from, cases[i].to);
+        struct answer out = run(&a, folder);
+        CHECK_INT(out.status, cases[i].code);
+        snprintf(expected, sizeof(expected), "%s" CONTENT "#/components/0/config)", cases[i].expected);
+        CHECK_CONTAINS(tn_error_expected(a.err), expected);
+        free(out.vectors);
+    }
+    api_end(&a);
+}
+
 TEST(faults_of_several_kinds_are_all_listed)
 {
     static const struct fault several[] = {
