@@ -202,7 +202,8 @@ static bool check_tensor(struct binder *b, const struct tn_tensor_rule *rule, st
     bool same = t->rank == rank && t->shape[0] == shape[0] && (rank == 1 || t->shape[1] == shape[1]);
     if (same && is_float(t->dtype)) return true;
     if (b->silent) return false;
-    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS, "%s does not fit role %.*s",
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS,
+                                           "%s does not fit role %.*s",
                                            same ? "element type" : "shape", TN_FMT_ARG(role));
     char found[160], expected[160], place[160];
     shape_text(found, sizeof(found), t->shape, t->rank);
@@ -240,7 +241,8 @@ static void report_missing(struct binder *b, const struct tn_tensor_rule *rule, 
 {
     bool off;
     (void)find_tied(b, rule, &off);
-    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_MISSING_TENSOR, TN_PHASE_ASSESS, "no tensor for role %.*s",
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_MISSING_TENSOR, TN_PHASE_ASSESS,
+                                           "no tensor for role %.*s",
                                            TN_FMT_ARG(role));
     tn_at_tensor(f, first_file(b), name);
     if (rule->flags & TN_TENSOR_TIED && rule->dims[1] && !is_tied(b, rule)) {
@@ -368,7 +370,8 @@ static void note_pair(struct binder *b, const struct tn_tensor_info *read, const
 static bool add_twin(struct binder *b, const struct tn_tensor_rule *rule, struct tn_str role, const struct tn_tensor_info *twin)
 {
     if (!(rule->flags & TN_TENSOR_TIED)) return true;
-    if (!is_tied(b, rule)) return add_audit(b, TN_AUDIT_ACCEPTED_UNUSED, role, twin->name, "read only with tie_word_embeddings");
+    if (!is_tied(b, rule))
+        return add_audit(b, TN_AUDIT_ACCEPTED_UNUSED, role, twin->name, "read only with tie_word_embeddings");
     (void)check_tensor(b, rule, role, twin);
     return add_audit(b, TN_AUDIT_TIED, role, twin->name, "one tensor under two names, by tie_word_embeddings");
 }
@@ -419,7 +422,9 @@ static uint64_t count_present(const struct binder *b, bool per_layer, uint64_t l
     for (size_t r = 0; r < b->family->tensor_count; r++) {
         const struct tn_tensor_rule *rule = &b->family->tensors[r];
         if (((rule->flags & TN_TENSOR_PER_LAYER) != 0) != per_layer || !in_force(b, rule, layer)) continue;
-        if (find(b, b->out->prefix, rule->name, layer, buf) || (rule->alias && find(b, b->out->prefix, rule->alias, layer, buf))) present++;
+        if (find(b, b->out->prefix, rule->name, layer, buf) ||
+            (rule->alias && find(b, b->out->prefix, rule->alias, layer, buf)))
+            present++;
     }
     return present;
 }
