@@ -9,8 +9,8 @@
 static void check_class(struct tn_builder *b, struct tn_json object, const struct tn_head *head)
 {
     enum tn_head_kind kind;
-    struct tn_json stated = tn_json_find(tn_json_root(object.doc), "/components/0/architecture");
-    if (b->d->component_count == 0 || tn_doc_is_touched(b->marks, stated)) return;
+    struct tn_json component = tn_json_find(tn_json_root(object.doc), "/components/0");
+    if (b->d->component_count == 0 || tn_doc_hides(b->marks, component, "architecture")) return;
     struct tn_str class = b->d->components[0].architecture;
     if (tn_head_of_class(class, &kind) && kind == head->kind) return;
     tn_expected(tn_package_refuse(b, tn_json_get(object, "kind"), TN_METADATA_INVALID,

@@ -336,7 +336,8 @@ static void check_width(const struct tn_module_source *m, const struct tn_module
     bool encoder = module->kind == TN_MODULE_TRANSFORMER;
     uint64_t expected = width_of(m, module);
     if (!encoder) tn_module_width(m, module->in_features, "in_features");
-    if (encoder && expected == 0) return; /* another finding says why it is not known */
+    if (encoder && (expected == 0 || tn_doc_hides(m->chain->b->marks, tn_json_next(m->entry), "kind")))
+        return; /* another finding says why it is not known */
     if (module->out_features == expected && expected > 0) return;
     struct tn_finding *f = tn_module_blocker(m, TN_METADATA_INVALID, encoder ? "states another width than its component has"
                                                                              : "states a width that its input does not give");
@@ -369,28 +370,30 @@ static void refuse_folder_of(const struct tn_module_source *m, enum tn_status co
 
 /*
  * The folder of the weights, which the encoder shares with its component; where there are none, no folder. One class of
- * encoders holds the tensors of the module behind it.
+ * encoders holds the tensors of the module behind it. False: there is nothing to bind.
  */
 static bool check_folder(const struct tn_module_source *m, const struct tn_module *module)
 {
     const struct tn_description *d = m->chain->b->d;
-    bool encoder = module->kind == TN_MODULE_TRANSFORMER;
-    bool shared = d->component_count > 0 && tn_str_is(d->components[0].architecture, TN_CLASS_STANFORD);
-    bool known = d->component_count > 0 && d->components[0].variant; /* without, its folder was refused */
-    bool own = !known || !tn_str_eq(m->path, d->components[0].folder);
+    struct tn_json component = tn_json_find(tn_json_root(m->entry.doc), "/components/0");
+    bool encoder = module->kind == TN_MODULE_TRANSFORMER, weights = !encoder && tn_module_has_weights(module->kind);
+    /* without weights the component's folder was refused, and without a class it is not known which form this is */
+    bool known = d->component_count > 0 && d->components[0].variant && !tn_doc_hides(m->chain->b->marks, component, "architecture");
+    bool same = known && tn_str_eq(m->path, d->components[0].folder);
+    bool shared = known && tn_str_is(d->components[0].architecture, TN_CLASS_STANFORD);
     size_t before = d->findings.blockers;
-    if (encoder && own && known)
+    if (encoder && known && !same)
         refuse_folder_of(m, TN_METADATA_INVALID, "has another folder than its component", "the component's folder");
-    else if (!encoder && !tn_module_has_weights(module->kind) && m->path.n > 0)
+    else if (!encoder && !weights && m->path.n > 0)
         refuse_folder_of(m, TN_METADATA_INVALID, "has a folder, and no weights to find there", "\"\"");
-    else if (!encoder && tn_module_has_weights(module->kind) && shared && own)
+    else if (weights && shared && !same)
         refuse_folder_of(m, TN_METADATA_INVALID, "has another folder than the encoder, which holds its tensors",
                          "the encoder's folder");
-    else if (!encoder && tn_module_has_weights(module->kind) && !own && !shared)
+    else if (weights && same && !shared)
         refuse_folder_of(m, TN_METADATA_INVALID, "has the encoder's folder", "a folder with weights of its own");
-    else if (!encoder && tn_module_has_weights(module->kind) && !shared && !tn_inventory_part(m->chain->b->inv, m->path))
+    else if (weights && !shared && m->path.n > 0 && !tn_inventory_part(m->chain->b->inv, m->path))
         refuse_folder_of(m, TN_ARTIFACT_MISSING, "has a folder without weights", "a folder that holds model.safetensors");
-    return d->findings.blockers == before;
+    return d->findings.blockers == before && (known || m->path.n > 0);
 }
 
 /* Modules that did nothing leave gaps; but one follows the other. */
@@ -448,6 +451,7 @@ static void read_modules(struct tn_builder *b, struct tn_json list)
     struct tn_chain chain = {.b = b, .state = TN_CHAIN_TEXT};
     size_t count = tn_json_count(list), most = b->inv->ctx->limits.modules;
     uint32_t position = 0;
+    if (!tn_json_is(list, TN_JSON_ARRAY)) return;
     if (count > most) {
         tn_expected(tn_package_refuse(b, list, TN_RESOURCE_LIMIT, "has more modules than the limit allows"),
                     "at most %zu", most);
@@ -563,7 +567,8 @@ static void repeat_undetermined(struct tn_builder *b, struct tn_json entry)
 static void read_components(struct tn_builder *b, struct tn_json list)
 {
     size_t count = tn_json_count(list);
-    if (count == 0) return;
+    if (!tn_json_is(list, TN_JSON_ARRAY) || count == 0) return;
+    if (count == 1 && !tn_json_is(tn_json_first(list), TN_JSON_OBJECT)) return;
     if (count > 1) {
         tn_expected(tn_package_refuse(b, list, TN_UNSUPPORTED_CONFIG, "has several components"), "one: the encoder");
         return;
