@@ -210,6 +210,7 @@ static bool run_transpose(struct tn_run *r)
     struct tn_conv c;
     struct tn_reals reals;
     struct tn_epilogue e;
+    if (!tn_run_shaped(r)) return false;
     read_sizes(r, &c);
     tn_epilogue_read(r->node, &e);
     if (!tn_epilogue_check(r, &e, c.maps)) return false;
