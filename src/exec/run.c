@@ -102,9 +102,10 @@ struct tn_heap *tn_exec_heap(struct tn_exec_context *context)
 
 /* ---- one node ----------------------------------------------------------------------------------------------------- */
 
-static void *carve(char **at, size_t count, size_t each)
+/* The next part of a block; base NULL: only how much it takes. */
+static void *carve(char *base, size_t *at, size_t count, size_t each)
 {
-    void *p = *at;
+    void *p = base ? base + *at : NULL;
     *at += (count * each + 15) & ~(size_t)15;
     return p;
 }
@@ -113,21 +114,22 @@ static void *carve(char **at, size_t count, size_t each)
 static bool make_room(struct tn_exec_context *c, struct step_room *r, void **block)
 {
     size_t n = c->program->most_operands + 1;
-    char *at = NULL;
+    char *base = NULL;
     for (int pass = 0; pass < 2; pass++) {
-        r->in_types = carve(&at, n, sizeof(*r->in_types));
-        r->types = carve(&at, n, sizeof(*r->types));
-        r->data = carve(&at, n, sizeof(*r->data));
-        r->in = carve(&at, n, sizeof(*r->in));
-        r->out = carve(&at, n, sizeof(*r->out));
-        r->out_types = carve(&at, n, sizeof(*r->out_types));
-        r->content = carve(&at, n, sizeof(*r->content));
-        r->content_count = carve(&at, n, sizeof(*r->content_count));
-        r->wanted = carve(&at, n, sizeof(*r->wanted));
+        size_t at = 0;
+        r->in_types = carve(base, &at, n, sizeof(*r->in_types));
+        r->types = carve(base, &at, n, sizeof(*r->types));
+        r->data = carve(base, &at, n, sizeof(*r->data));
+        r->in = carve(base, &at, n, sizeof(*r->in));
+        r->out = carve(base, &at, n, sizeof(*r->out));
+        r->out_types = carve(base, &at, n, sizeof(*r->out_types));
+        r->content = carve(base, &at, n, sizeof(*r->content));
+        r->content_count = carve(base, &at, n, sizeof(*r->content_count));
+        r->wanted = carve(base, &at, n, sizeof(*r->wanted));
         if (pass) break;
-        *block = tn_heap_take(&c->heap, (size_t)at);
+        *block = tn_heap_take(&c->heap, at);
         if (!*block) return false;
-        at = *block;
+        base = *block;
     }
     return true;
 }
