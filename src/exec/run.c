@@ -50,9 +50,9 @@ static bool wrap_constants(struct tn_exec_context *c)
         c->constants[i] = tn_calloc(p->alloc, (size_t)net->value_count + 1, sizeof(**c->constants));
         if (!c->constants[i]) return false;
         for (uint32_t v = 0; v < net->value_count; v++) {
-            const struct tn_constant *k = net->values[v].constant;
-            if (!k) continue;
-            c->constants[i][v] = tn_tensor_foreign(&c->heap, k->element, k->rank, k->dims, p->nets[i].held[v].data);
+            const struct tn_held *h = &p->nets[i].held[v];
+            if (!h->there) continue;
+            c->constants[i][v] = tn_tensor_foreign(&c->heap, h->element, h->rank, h->dims, h->data);
             if (!c->constants[i][v]) return false;
         }
     }
@@ -99,6 +99,9 @@ struct tn_heap *tn_exec_heap(struct tn_exec_context *context)
 {
     return &context->heap;
 }
+
+/* Whatever its operands, a result of this many bytes may be made of constants. */
+enum { FOLD_SMALL = 1 << 20 };
 
 /* ---- one node ----------------------------------------------------------------------------------------------------- */
 
@@ -306,6 +309,7 @@ static bool run_net(struct tn_exec_context *c, struct frame *f)
     bool good = true;
     for (uint32_t i = 0; good && i < net->node_count; i++) {
         const struct tn_step *s = &f->np->steps[i];
+        if (s->folded) continue;
         enum tn_status st = tn_cancel_fail(c->cancel, TN_PHASE_EXECUTE, c->err);
         if (st) {
             c->failed = st;
@@ -322,6 +326,93 @@ static bool run_net(struct tn_exec_context *c, struct frame *f)
     }
     tn_heap_give(&c->heap, block);
     return good;
+}
+
+/* ---- folding ------------------------------------------------------------------------------------------------------ */
+
+/* Operands that are held, one at least, and outputs of known size that the budget allows. */
+static bool may_fold(const struct tn_program *p, const struct tn_net_program *np, const struct tn_node *n, uint64_t *bytes)
+{
+    uint64_t read = 0, made = 0;
+    if (n->op->not_pure || n->in_count == 0) return false;
+    for (uint32_t k = 0; k < n->attr_count; k++) {
+        if (n->attrs[k].type == TN_ATTR_GRAPH || n->attrs[k].type == TN_ATTR_GRAPHS) return false;
+    }
+    for (uint32_t k = 0; k < n->in_count; k++) {
+        const struct tn_held *h = tn_program_held(p, np->net, n->in[k]);
+        if (n->in[k].value != TN_NET_NONE && (!h || h->element == TN_EL_STRING)) return false;
+        read += h ? h->bytes : 0;
+    }
+    for (uint32_t k = 0; k < n->out_count; k++) {
+        if (n->out[k] == TN_NET_NONE) continue;
+        const struct tn_type *t = &np->net->values[n->out[k]].type;
+        uint64_t count;
+        size_t each;
+        if (t->kind != TN_KIND_TENSOR || t->element == TN_EL_STRING || !t->shape.known) return false;
+        if (!tn_shape_count(t->shape.dims, t->shape.rank, &count) || !tn_element_bytes(t->element, count, &each)) return false;
+        made += each;
+    }
+    *bytes = made;
+    return made <= p->fold_budget && (made <= FOLD_SMALL || made <= read * 4);
+}
+
+static bool hold(struct tn_program *p, struct tn_held *h, const struct tn_tensor *t)
+{
+    int64_t *dims = tn_arena_array(&p->arena, (size_t)t->rank + 1, sizeof(*dims));
+    void *data = dims ? tn_malloc_aligned(p->alloc, t->bytes ? t->bytes : 1, 64) : NULL;
+    if (!data) return false;
+    if (t->bytes) memcpy(data, t->data, t->bytes);
+    if (t->rank) memcpy(dims, t->dims, t->rank * sizeof(*dims));
+    *h = (struct tn_held){.data = data, .there = true, .owned = true, .element = t->element, .rank = t->rank, .dims = dims, .bytes = t->bytes};
+    p->bytes += t->bytes;
+    return true;
+}
+
+static bool fold_step(struct tn_exec_context *c, struct frame *f, struct tn_step *s, struct step_room *room)
+{
+    const struct tn_node *n = s->node;
+    bool good = true;
+    uint64_t bytes;
+    if (!may_fold(c->program, f->np, n, &bytes)) return true;
+    /* What is refused now is refused in each call, too, with its reason: there it belongs. */
+    if (!run_step(c, f, s, room)) {
+        good = c->failed != TN_INSUFFICIENT_MEMORY;
+        c->failed = TN_OK;
+        return good;
+    }
+    c->program->fold_budget -= bytes;
+    for (uint32_t k = 0; k < n->out_count && good; k++) {
+        if (n->out[k] != TN_NET_NONE) good = hold(c->program, &f->np->held[n->out[k]], f->values[n->out[k]]);
+    }
+    s->folded = good;
+    return good;
+}
+
+static bool fold_net(struct tn_exec_context *c, struct frame *f, const struct tn_cancel *cancel)
+{
+    struct step_room room;
+    void *block;
+    bool good = make_room(c, &room, &block);
+    for (uint32_t i = 0; good && i < f->np->net->node_count && !tn_cancel_fail(cancel, TN_PHASE_LOAD, NULL); i++) good = fold_step(c, f, &f->np->steps[i], &room);
+    tn_heap_give(&c->heap, block);
+    return good;
+}
+
+enum tn_status tn_program_fold(struct tn_program *p, const struct tn_cancel *cancel, struct tn_error *err)
+{
+    struct tn_exec_context *c;
+    enum tn_status st = tn_exec_context_new(p, &c, err);
+    if (st) return st;
+    struct frame *frames = tn_calloc(p->alloc, p->net_count, sizeof(*frames));
+    bool good = frames != NULL;
+    for (size_t i = 0; good && i < p->net_count; i++) { /* outer graphs come first */
+        const struct tn_net *net = p->nets[i].net;
+        frames[i] = (struct frame){.np = &p->nets[i], .around = net->around ? &frames[net->around->number] : NULL, .values = c->constants[i]};
+        good = fold_net(c, &frames[i], cancel);
+    }
+    tn_free(p->alloc, frames);
+    tn_exec_context_free(c);
+    return good ? tn_cancel_fail(cancel, TN_PHASE_LOAD, err) : tn_error_memory(err, TN_PHASE_LOAD, "computing constants");
 }
 
 /* ---- operands of a call ------------------------------------------------------------------------------------------- */
