@@ -14,8 +14,31 @@ struct frame {
     struct tn_tensor **values; /* by value; constants included */
 };
 
+/*
+ * What a step's inference said the last time, and for which operands. Inference reads types, and of contents short lists of
+ * numbers alone (ops/op.h: tn_in_content and tn_in_numbers): when these are as they were, so is what follows.
+ */
+enum { MEMO_BYTES = 64 };
+
+struct memo_in {
+    const struct tn_tensor *fixed; /* a constant of the context: the same pointer is the same value */
+    enum tn_element element;
+    uint32_t rank; /* NO_VALUE: the operand is absent */
+    uint32_t bytes; /* of content; 0: none is read */
+    int64_t dims[TN_RANK];
+    unsigned char content[MEMO_BYTES];
+};
+enum { NO_VALUE = TN_RANK + 1 };
+
+struct memo {
+    bool good;
+    struct memo_in *in;    /* [in_count] */
+    struct tn_type *out;   /* [out_count], behind it in one block */
+};
+
 struct tn_exec_context {
     struct tn_program *program;
+    struct memo **memos; /* by graph, then step */
     struct tn_heap heap;
     struct tn_tensor ***constants; /* by graph, then value: NULL where there is none */
     const struct tn_cancel *cancel;
@@ -59,6 +82,27 @@ static bool wrap_constants(struct tn_exec_context *c)
     return c->constants != NULL;
 }
 
+static bool make_memos(struct tn_exec_context *c)
+{
+    struct tn_program *p = c->program;
+    c->memos = tn_calloc(p->alloc, p->net_count, sizeof(*c->memos));
+    for (size_t i = 0; c->memos && i < p->net_count; i++) {
+        c->memos[i] = tn_calloc(p->alloc, (size_t)p->nets[i].net->node_count + 1, sizeof(**c->memos));
+        if (!c->memos[i]) return false;
+    }
+    return c->memos != NULL;
+}
+
+static void free_memos(struct tn_exec_context *c)
+{
+    struct tn_program *p = c->program;
+    for (size_t i = 0; c->memos && i < p->net_count; i++) {
+        for (uint32_t s = 0; c->memos[i] && s < p->nets[i].net->node_count; s++) tn_free(p->alloc, c->memos[i][s].in);
+        tn_free(p->alloc, c->memos[i]);
+    }
+    tn_free(p->alloc, c->memos);
+}
+
 enum tn_status tn_exec_context_new(struct tn_program *program, struct tn_exec_context **out, struct tn_error *err)
 {
     struct tn_exec_context *c = tn_calloc(program->alloc, 1, sizeof(*c));
@@ -66,7 +110,7 @@ enum tn_status tn_exec_context_new(struct tn_program *program, struct tn_exec_co
     if (!c) return tn_error_memory(err, TN_PHASE_LOAD, "making a context");
     c->program = program;
     tn_heap_init(&c->heap, program->alloc);
-    if (!wrap_constants(c)) {
+    if (!wrap_constants(c) || !make_memos(c)) {
         tn_exec_context_free(c);
         return tn_error_memory(err, TN_PHASE_LOAD, "making a context");
     }
@@ -83,6 +127,7 @@ void tn_exec_context_free(struct tn_exec_context *c)
         tn_free(p->alloc, c->constants[i]);
     }
     tn_free(p->alloc, c->constants);
+    free_memos(c);
     tn_free(p->alloc, c->node_ns);
     tn_heap_release(&c->heap);
     tn_free(p->alloc, c);
@@ -171,21 +216,86 @@ static void fail_step(struct tn_exec_context *c, const struct tn_node *n, enum t
 static bool gather(struct tn_exec_context *c, struct frame *f, const struct tn_node *n, struct step_room *r)
 {
     for (uint32_t i = 0; i < n->in_count; i++) {
-        struct tn_tensor *t = n->in[i].value == TN_NET_NONE ? NULL : *slot_of(f, n->in[i]);
-        r->in[i] = t;
-        r->types[i] = NULL;
-        r->data[i] = t && t->data ? t : NULL;
-        if (n->in[i].value == TN_NET_NONE) continue;
-        if (!t) {
-            struct tn_finding why = {0};
-            tn_found(&why, "operand %u has no value", i);
-            fail_step(c, n, TN_RUNTIME_FAILURE, &why);
-            return false;
-        }
-        type_of(t, &r->in_types[i]);
-        r->types[i] = &r->in_types[i];
+        r->in[i] = n->in[i].value == TN_NET_NONE ? NULL : *slot_of(f, n->in[i]);
+        if (r->in[i] || n->in[i].value == TN_NET_NONE) continue;
+        struct tn_finding why = {0};
+        tn_found(&why, "operand %u has no value", i);
+        fail_step(c, n, TN_RUNTIME_FAILURE, &why);
+        return false;
     }
     return true;
+}
+
+static void gather_types(const struct tn_node *n, struct step_room *r)
+{
+    for (uint32_t i = 0; i < n->in_count; i++) {
+        const struct tn_tensor *t = r->in[i];
+        r->types[i] = t ? &r->in_types[i] : NULL;
+        r->data[i] = t && t->data ? t : NULL;
+        if (t) type_of(t, &r->in_types[i]);
+    }
+}
+
+/* ---- what was inferred before ------------------------------------------------------------------------------------- */
+
+static bool is_list(const struct tn_tensor *t)
+{
+    return t->rank <= 1 && t->count <= TN_CONTENT;
+}
+
+static bool as_before(const struct memo_in *m, const struct tn_tensor *t)
+{
+    if (!t) return m->rank == NO_VALUE;
+    if (m->fixed == t) return true;
+    if (m->fixed || t->kind != TN_KIND_TENSOR || t->element != m->element || t->rank != m->rank) return false;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (t->dims[i] != m->dims[i]) return false;
+    }
+    return !m->bytes || memcmp(t->data, m->content, m->bytes) == 0;
+}
+
+static bool remembered(const struct memo *m, const struct tn_node *n, const struct step_room *r)
+{
+    if (!m->good) return false;
+    for (uint32_t i = 0; i < n->in_count; i++) {
+        if (!as_before(&m->in[i], r->in[i])) return false;
+    }
+    return true;
+}
+
+static const struct tn_tensor *constant_of(const struct tn_exec_context *c, const struct frame *f, struct tn_ref_value ref)
+{
+    for (uint32_t i = 0; i < ref.level; i++) f = f->around;
+    return ref.value == TN_NET_NONE ? NULL : c->constants[f->np - c->program->nets][ref.value];
+}
+
+/* Nothing is remembered of values that are not tensors, of long lists, and without memory. */
+static void remember(struct tn_exec_context *c, const struct frame *f, struct memo *m, const struct tn_node *n, const struct step_room *r)
+{
+    m->good = false;
+    if (!m->in) {
+        m->in = tn_calloc(c->program->alloc, 1, (n->in_count + 1) * sizeof(*m->in) + n->out_count * sizeof(*m->out));
+        if (!m->in) return;
+        m->out = (struct tn_type *)(m->in + n->in_count + 1);
+    }
+    for (uint32_t i = 0; i < n->in_count; i++) {
+        const struct tn_tensor *t = r->in[i];
+        struct memo_in *to = &m->in[i];
+        *to = (struct memo_in){.rank = NO_VALUE};
+        if (!t) continue;
+        if (t == constant_of(c, f, n->in[i])) to->fixed = t;
+        if (t->kind != TN_KIND_TENSOR || (is_list(t) && !to->fixed && (t->bytes > MEMO_BYTES || t->element == TN_EL_STRING))) return;
+        to->element = t->element;
+        to->rank = t->rank;
+        memcpy(to->dims, t->dims, t->rank * sizeof(*t->dims));
+        to->bytes = is_list(t) && !to->fixed ? (uint32_t)t->bytes : 0;
+        if (to->bytes) memcpy(to->content, t->data, to->bytes);
+    }
+    for (uint32_t k = 0; k < n->out_count; k++) {
+        if (r->out_types[k].kind != TN_KIND_TENSOR && r->out_types[k].kind != TN_KIND_NONE) return;
+        m->out[k] = r->out_types[k];
+    }
+    m->good = true;
 }
 
 /* Whether the node may write its result over operand 0. */
@@ -206,11 +316,11 @@ static bool may_reuse(const struct tn_step *s, const struct tn_node *n, const st
     return false;
 }
 
-static bool make_outputs(struct tn_exec_context *c, const struct tn_step *s, struct step_room *r)
+static bool make_outputs(struct tn_exec_context *c, const struct tn_step *s, struct step_room *r, const struct tn_type *types)
 {
     const struct tn_node *n = s->node;
     for (uint32_t k = 0; k < n->out_count; k++) {
-        const struct tn_type *t = &r->out_types[k];
+        const struct tn_type *t = &types[k];
         bool whole = t->kind == TN_KIND_TENSOR && t->shape.known && t->element != TN_EL_NONE;
         r->wanted[k] = n->out[k] != TN_NET_NONE;
         for (uint32_t i = 0; whole && i < t->shape.rank; i++) whole = tn_dim_known(t->shape.dims[i]);
@@ -226,6 +336,18 @@ static bool make_outputs(struct tn_exec_context *c, const struct tn_step *s, str
         }
     }
     return true;
+}
+
+/* Constants belong to the context: frames hold them without a reference. */
+static void drop_value(struct frame *f, uint32_t v, struct tn_tensor *const *constants)
+{
+    if (f->values[v] != constants[v]) tn_tensor_drop(f->values[v]);
+    f->values[v] = NULL;
+}
+
+static void drop_values(struct frame *f, struct tn_tensor *const *constants)
+{
+    for (uint32_t v = 0; v < f->np->net->value_count; v++) drop_value(f, v, constants);
 }
 
 static bool run_net(struct tn_exec_context *c, struct frame *f);
@@ -248,21 +370,30 @@ static bool run_inner(struct tn_run *r, const struct tn_net *inner, struct tn_te
     if (!good) return tn_run_refuse(r, "as many values as the graph has ports", "%u inputs and %u outputs", in_count, out_count);
     f.values = tn_heap_take(&c->heap, count * sizeof(*f.values));
     if (!f.values) return tn_run_no_memory(r);
-    for (uint32_t v = 0; v < inner->value_count; v++) f.values[v] = tn_tensor_keep(c->constants[index][v]);
+    memcpy(f.values, c->constants[index], count * sizeof(*f.values));
     for (uint32_t i = 0; i < in_count; i++) {
-        struct tn_tensor **slot = &f.values[inner->inputs[i]];
-        if (!in[i]) continue;
-        tn_tensor_drop(*slot);
-        *slot = tn_tensor_keep(in[i]);
+        if (in[i]) f.values[inner->inputs[i]] = tn_tensor_keep(in[i]);
     }
     good = run_net(c, &f);
     for (uint32_t k = 0; good && k < out_count; k++) {
         if (inner->results[k].value != TN_NET_NONE) out[k] = tn_tensor_keep(*slot_of(&f, inner->results[k]));
     }
-    for (uint32_t v = 0; v < inner->value_count; v++) tn_tensor_drop(f.values[v]);
+    drop_values(&f, c->constants[index]);
     tn_heap_give(&c->heap, f.values);
     if (!good && !r->failed) r->failed = c->failed;
     return good;
+}
+
+static bool infer_step(struct tn_exec_context *c, const struct frame *f, const struct tn_node *n, struct step_room *room, struct tn_finding *why)
+{
+    gather_types(n, room);
+    for (uint32_t k = 0; k < n->out_count; k++) room->out_types[k].kind = TN_KIND_NONE;
+    struct tn_infer x = {.net = f->np->net, .node = n, .symbols = &c->symbols, .scratch = c->scratch, .types = room->types,
+                         .data = room->data, .in_count = n->in_count, .out_count = n->out_count, .out = room->out_types,
+                         .content = room->content, .content_count = room->content_count, .running = true, .why = why};
+    if (n->op->infer(&x)) return true;
+    fail_step(c, n, TN_INVALID_REQUEST, why);
+    return false;
 }
 
 static bool run_step(struct tn_exec_context *c, struct frame *f, const struct tn_step *s, struct step_room *room)
@@ -272,20 +403,20 @@ static bool run_step(struct tn_exec_context *c, struct frame *f, const struct tn
     why.found[0] = why.expected[0] = 0;
     if (!gather(c, f, n, room)) return false;
     memset(room->out, 0, n->out_count * sizeof(*room->out));
-    for (uint32_t k = 0; k < n->out_count; k++) room->out_types[k].kind = TN_KIND_NONE;
-    struct tn_infer x = {.net = f->np->net, .node = n, .symbols = &c->symbols, .scratch = c->scratch, .types = room->types,
-                         .data = room->data, .in_count = n->in_count, .out_count = n->out_count, .out = room->out_types,
-                         .content = room->content, .content_count = room->content_count, .running = true, .why = &why};
-    if (!n->op->infer(&x)) {
-        fail_step(c, n, TN_INVALID_REQUEST, &why);
-        return false;
+    size_t graph = (size_t)(f->np - c->program->nets);
+    struct memo *memo = &c->memos[graph][s - f->np->steps];
+    const struct tn_type *types = memo->out;
+    if (!remembered(memo, n, room)) {
+        if (!infer_step(c, f, n, room, &why)) return false;
+        remember(c, f, memo, n, room);
+        types = room->out_types;
     }
     struct running w = {.r = {.node = n, .state = s->state, .in = room->in, .in_count = n->in_count, .out_count = n->out_count,
                               .out = room->out, .wanted = room->wanted, .heap = &c->heap, .pool = c->program->pool,
                               .threads = c->program->threads, .kernels = c->program->kernels, .cancel = c->cancel, .graph = run_inner, .why = &why},
                         .c = c,
                         .f = f};
-    bool good = make_outputs(c, s, room);
+    bool good = make_outputs(c, s, room, types);
     if (good && !n->op->run(&w.r)) {
         fail_step(c, n, w.r.failed ? w.r.failed : TN_RUNTIME_FAILURE, &why);
         good = false;
@@ -307,6 +438,7 @@ static bool run_net(struct tn_exec_context *c, struct frame *f)
         return false;
     }
     bool good = true;
+    struct tn_tensor **constants = c->constants[f->np - c->program->nets];
     for (uint32_t i = 0; good && i < net->node_count; i++) {
         const struct tn_step *s = &f->np->steps[i];
         if (s->folded) continue;
@@ -320,8 +452,7 @@ static bool run_net(struct tn_exec_context *c, struct frame *f)
         good = run_step(c, f, s, &room);
         if (c->node_ns && !f->around) c->node_ns[i] += tn_os_monotonic_ns() - begin;
         for (uint32_t k = 0; good && k < s->die_count; k++) {
-            tn_tensor_drop(f->values[s->dies[k]]);
-            f->values[s->dies[k]] = NULL;
+            drop_value(f, s->dies[k], constants);
         }
     }
     tn_heap_give(&c->heap, block);
@@ -502,17 +633,15 @@ enum tn_status tn_exec_run(struct tn_exec_context *c, struct tn_tensor *const *i
     c->failed = TN_OK;
     f.values = tn_heap_take(&c->heap, ((size_t)net->value_count + 1) * sizeof(*f.values));
     if (!f.values) return tn_error_memory(err, TN_PHASE_EXECUTE, "running a graph");
-    for (uint32_t v = 0; v < net->value_count; v++) f.values[v] = tn_tensor_keep(c->constants[0][v]);
+    memcpy(f.values, c->constants[0], ((size_t)net->value_count + 1) * sizeof(*f.values));
     for (uint32_t i = 0; i < net->input_count; i++) {
-        if (!in[i]) continue;
-        tn_tensor_drop(f.values[net->inputs[i]]);
-        f.values[net->inputs[i]] = tn_tensor_keep(in[i]);
+        if (in[i]) f.values[net->inputs[i]] = tn_tensor_keep(in[i]);
     }
     bool good = run_net(c, &f);
     for (uint32_t k = 0; good && k < net->output_count; k++) {
         if ((!wanted || wanted[k]) && net->results[k].value != TN_NET_NONE) out[k] = tn_tensor_keep(f.values[net->results[k].value]);
     }
-    for (uint32_t v = 0; v < net->value_count; v++) tn_tensor_drop(f.values[v]);
+    drop_values(&f, c->constants[0]);
     tn_heap_give(&c->heap, f.values);
     return c->failed;
 }
