@@ -136,7 +136,7 @@ static void batch_member(void *arg, unsigned rank, unsigned size)
     tn_share((size_t)b->count, rank, size, &begin, &end);
     for (size_t i = begin; i < end; i++) {
         struct tn_gemm one = product(b->g, i, b->a_at, b->b_at);
-        tn_gemm_alone(b->kernels, &one, b->room + rank * b->bytes);
+        tn_gemm_alone(b->kernels, &one, b->room ? b->room + rank * b->bytes : NULL);
     }
 }
 
