@@ -192,6 +192,12 @@ static enum tn_status prepare_step(struct packing *k, const struct tn_net *net, 
         struct tn_held *h = prepare.keep[i] ? NULL : tn_program_held(p, net, n->in[i]);
         if (h) h->readers--;
     }
+    if (st == TN_ARTIFACT_MALFORMED) {
+        struct tn_finding *f = tn_error_set(err, st, TN_PHASE_LOAD, "a node of the graph holds what cannot be");
+        tn_at_element(f, TN_ELEMENT_OPERATOR, n->name.n ? n->name : n->type);
+        tn_expected(f, "%s", prepare.wrong ? prepare.wrong : "other attributes");
+        return st;
+    }
     return st ? tn_error_memory(err, TN_PHASE_LOAD, "packing the weights of a graph") : TN_OK;
 }
 

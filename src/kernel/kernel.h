@@ -234,6 +234,30 @@ struct tn_linear_pool_args {
     size_t scratch_bytes;
 };
 
+/* ---- Trees ---- */
+
+/*
+ * A binary decision tree that is complete to its depth: node i has the children 2i + 1, where a row goes with
+ * x[feature] <= split, and 2i + 2. Arrays have TN_TREE_MARGIN readable elements behind them.
+ */
+enum { TN_TREE_DEPTH = 8, TN_TREE_ROWS = 64, TN_TREE_MARGIN = 16 };
+
+struct tn_tree {
+    uint32_t depth, target; /* depth 1 .. TN_TREE_DEPTH */
+    const float *split;     /* [2^depth - 1] */
+    const int32_t *feature; /* [2^depth - 1], times TN_TREE_ROWS: where the column begins in x */
+    const float *leaf;      /* [2^depth] */
+};
+
+/* A block of TN_TREE_ROWS rows through trees: sums[target][row] += leaf, tree after tree. */
+struct tn_trees_args {
+    const struct tn_tree *trees;
+    size_t count;
+    const float *x; /* [features][TN_TREE_ROWS], no NaN */
+    float *sums;    /* [targets][TN_TREE_ROWS] */
+    uint8_t *leaves; /* [count][TN_TREE_ROWS]: the leaf that each row reached; then sums are not written. Or NULL */
+};
+
 /* ---- The table ---- */
 
 struct tn_kernels {
@@ -265,6 +289,8 @@ struct tn_kernels {
     /* y = x / max(|x|_2, 1e-12) by row; a zero row stays zero. y may be x with the same stride. */
     void (*normalize)(const float *x, size_t x_stride, float *y, size_t y_stride, size_t rows,
                       size_t width, unsigned rank, unsigned size);
+    void (*trees)(const struct tn_trees_args *a);
+
     /* In place. */
     void (*activate)(enum tn_act act, float *x, size_t stride, size_t rows, size_t width,
                      unsigned rank, unsigned size);

@@ -155,6 +155,7 @@ struct tn_prepare {
     struct tn_pool *pool;
     unsigned threads;
     const struct tn_kernels *kernels;
+    const char *wrong; /* set when TN_ARTIFACT_MALFORMED is returned: what the attributes or constants should be */
     bool keep[16]; /* set false for an operand that `run` no longer reads: its memory is given back. Begins true */
 };
 

@@ -29,6 +29,11 @@ extern const struct tn_operators tn_ops_grid_sample;
 extern const struct tn_operators tn_ops_loss;
 extern const struct tn_operators tn_ops_matmul;
 extern const struct tn_operators tn_ops_matmul_integer;
+extern const struct tn_operators tn_ops_ml_encode;
+extern const struct tn_operators tn_ops_ml_features;
+extern const struct tn_operators tn_ops_ml_linear;
+extern const struct tn_operators tn_ops_ml_map;
+extern const struct tn_operators tn_ops_ml_tree;
 extern const struct tn_operators tn_ops_move;
 extern const struct tn_operators tn_ops_norm;
 extern const struct tn_operators tn_ops_norm_axis;
@@ -74,6 +79,11 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_loss,
     &tn_ops_matmul,
     &tn_ops_matmul_integer,
+    &tn_ops_ml_encode,
+    &tn_ops_ml_features,
+    &tn_ops_ml_linear,
+    &tn_ops_ml_map,
+    &tn_ops_ml_tree,
     &tn_ops_move,
     &tn_ops_norm,
     &tn_ops_norm_axis,

@@ -98,6 +98,11 @@ static struct tn_tensor *read_map(struct reading *r, struct tn_wire_range range,
         if (f.number == 5) v.item[1] = read_value(r, f.bytes, &of);
     }
     (void)type;
+    struct tn_tensor *values = v.item[1];
+    if (values && values->count == 1 && values->items[0]->kind == TN_KIND_TENSOR && values->items[0]->rank == 1) { /* all of them in one tensor */
+        v.item[1] = tn_tensor_keep(values->items[0]);
+        tn_tensor_drop(values);
+    }
     v.item[0] = tn_tensor_new(r->heap, text ? TN_EL_STRING : TN_EL_I64, 1, &n);
     for (int64_t i = 0; i < n; i++) {
         if (text) tn_tensor_set_text(v.item[0], (size_t)i, texts[i]);

@@ -18,6 +18,7 @@ const struct tn_kernels tn_kernels_ref = {
     .embed = tn_ref_embed,
     .pooling = tn_ref_pooling,
     .normalize = tn_ref_normalize,
+    .trees = tn_ref_trees,
     .activate = tn_ref_activate,
     .rows_finite = tn_ref_rows_finite,
     .to_f32 = tn_ref_to_f32,

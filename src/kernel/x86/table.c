@@ -12,7 +12,7 @@
     .attention = tn_##isa##_attention, .rotary = tn_##isa##_rotary, .gate = tn_##isa##_gate,       \
     .layer_norm = tn_##isa##_layer_norm,                                                           \
     .embed = tn_##isa##_embed, .pooling = tn_##isa##_pooling, .normalize = tn_##isa##_normalize,   \
-    .activate = tn_##isa##_activate, .rows_finite = tn_##isa##_rows_finite,                        \
+    .trees = tn_##isa##_trees, .activate = tn_##isa##_activate, .rows_finite = tn_##isa##_rows_finite,                        \
     .to_f32 = tn_##isa##_to_f32, .from_f32 = tn_##isa##_from_f32
 
 const struct tn_kernels tn_kernels_avx2 = {

@@ -35,6 +35,7 @@ extern const struct tn_kernels tn_kernels_avx512bf16;
     void tn_##isa##_pooling(const struct tn_pooling_args *a, unsigned rank, unsigned size);        \
     void tn_##isa##_normalize(const float *x, size_t x_stride, float *y, size_t y_stride,          \
                               size_t rows, size_t width, unsigned rank, unsigned size);            \
+    void tn_##isa##_trees(const struct tn_trees_args *a);                                          \
     void tn_##isa##_activate(enum tn_act act, float *x, size_t stride, size_t rows, size_t width,  \
                              unsigned rank, unsigned size);                                        \
     void tn_##isa##_rows_finite(const float *x, size_t stride, size_t rows, size_t width,          \
