@@ -147,7 +147,7 @@ static const struct tn_variant *variant_of(struct tn_builder *b, struct tn_json 
     for (uint32_t i = 0; i < inv->variant_count; i++) {
         const struct tn_variant *variant = &inv->variants[i];
         if (!tn_str_eq(variant->id, id)) continue;
-        if (!variant->executable) tn_refuse_container(b, variant);
+        if (!variant->executable || variant->graph) tn_refuse_container(b, variant);
         return variant;
     }
     struct tn_finding *f = refuse(b, v, TN_ARTIFACT_MISSING, "names weights that the package does not hold");
