@@ -33,6 +33,7 @@ int cli_end(struct cli *cli, int code)
     free(cli->hints_text);
     cli_json_release(&cli->plan_doc);
     tn_document_free(cli->plan_text);
+    tn_plan_free(cli->plan_read);
     tn_cancel_token_free(cli->cancel);
     tn_package_free(cli->package);
     tn_runtime_free(cli->runtime);
@@ -183,7 +184,9 @@ static tn_status read_plan(struct cli *cli, tn_plan **out)
 {
     char *text;
     size_t length;
-    *out = NULL;
+    *out = cli->plan_read;
+    cli->plan_read = NULL;
+    if (*out) return TN_OK;
     tn_status status = cli_read_file(cli, "plan", cli->values.plan, &text, &length);
     if (status != TN_OK) return status;
     status = tn_plan_parse(cli->package, text, length, out, cli->err);
@@ -191,19 +194,33 @@ static tn_status read_plan(struct cli *cli, tn_plan **out)
     return status;
 }
 
-/* Accepts --plan for verbs that do not run it themselves: their options come from it. */
-static tn_status take_plan(struct cli *cli)
+static tn_status parse_plan(struct cli *cli, tn_plan *plan)
 {
-    tn_plan *plan;
     size_t length;
-    tn_status status = read_plan(cli, &plan);
-    if (status == TN_OK) status = tn_plan_json(plan, &cli->plan_text, cli->err);
-    tn_plan_free(plan);
+    tn_status status = tn_plan_json(plan, &cli->plan_text, cli->err);
     if (status != TN_OK) return status;
     const char *text = tn_document_text(cli->plan_text, &length);
     if (!cli_json_parse(&cli->plan_doc, text, length))
         return cli_refuse(cli, TN_RUNTIME_FAILURE, "plan", "the plan's document cannot be read");
     return TN_OK;
+}
+
+tn_status cli_plan_task(struct cli *cli, const char **task)
+{
+    tn_status status = read_plan(cli, &cli->plan_read);
+    if (status == TN_OK) status = parse_plan(cli, cli->plan_read);
+    *task = status == TN_OK ? cli_json_text(cli_json_get(cli->plan_doc.root, "task")) : NULL;
+    return status;
+}
+
+/* Accepts --plan for verbs that do not run it themselves: their options come from it. */
+static tn_status take_plan(struct cli *cli)
+{
+    tn_plan *plan;
+    tn_status status = read_plan(cli, &plan);
+    if (status == TN_OK) status = parse_plan(cli, plan);
+    tn_plan_free(plan);
+    return status;
 }
 
 static tn_status read_hints(struct cli *cli)

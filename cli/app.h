@@ -30,6 +30,7 @@ struct cli {
     char *hints_text;           /* of --hints */
     tn_document *plan_text;     /* of --plan once it was accepted, with its choices */
     struct cli_json_doc plan_doc;
+    tn_plan *plan_read; /* of --plan, read before it is asked for */
     _Atomic uint64_t said[CLI_SAID]; /* digests of warnings; the library may log from any thread */
 };
 
@@ -65,6 +66,8 @@ tn_status cli_open_package(struct cli *cli, bool limited);
 tn_status cli_plan_options(struct cli *cli, const char *task, tn_plan_options *out);
 /* The plan: the one of --plan, or a new one. */
 tn_status cli_make_plan(struct cli *cli, const char *task, tn_plan **out);
+/* Reads --plan and names the task that it is for; the next cli_make_plan gives that plan. Valid while `cli` is. */
+tn_status cli_plan_task(struct cli *cli, const char **task);
 /* For verbs that neither make nor run a plan: --plan must still fit the package, and hints must be hints. */
 tn_status cli_check_unused(struct cli *cli);
 /* Whether --hint, if given, is a JSON object; else cli->problem says so. */

@@ -7,6 +7,7 @@
  * People see each row as it comes.
  */
 #include "ask.h"
+#include "embed_other.h"
 #include "input.h"
 #include "item_error.h"
 #include "memory.h"
@@ -253,7 +254,7 @@ static tn_status run(struct embed *e)
 {
     size_t most = e->cli->values.atomic ? SIZE_MAX : CHUNK_ITEMS;
     bool again = true;
-    tn_status status = cli_ask_load(e->cli, "embedding.dense", &e->session);
+    tn_status status = cli_ask_load(e->cli, CLI_EMBED_DENSE, &e->session);
     cli_progress_begin(&e->progress, e->cli, "embedding", false);
     while (status == TN_OK && again) {
         status = cli_input_next(&e->input, &e->chunk, most);
@@ -314,11 +315,16 @@ static void release(struct embed *e)
 int cli_embed(struct cli *cli)
 {
     struct embed e = {.cli = cli, .input = {.fd = -1}};
-    const char *npy = cli->values.npy;
+    const char *npy = cli->values.npy, *task = CLI_EMBED_DENSE;
     tn_status status = cli_input_open(&e.input, cli);
     if (status == TN_OK && npy && strcmp(npy, "-") == 0 && cli->values.json)
         status = cli_refuse(cli, TN_INVALID_REQUEST, "npy", "--npy - and --json both want standard output");
     if (status == TN_OK) status = cli_open_package(cli, true);
+    if (status == TN_OK) status = cli_embed_task(cli, &task);
+    if (status == TN_OK && strcmp(task, CLI_EMBED_DENSE) != 0) {
+        release(&e);
+        return cli_embed_other(cli, task);
+    }
     if (status == TN_OK) status = cli_watch_signals(cli);
     if (status == TN_OK && npy) status = cli_npy_open(&e.npy, cli, npy);
     cli_embed_page_begin(&e.page, cli);

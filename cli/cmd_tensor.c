@@ -214,8 +214,8 @@ static tn_status write_files(struct tensor_call *c)
 {
     tn_status status = TN_OK;
     if (!c->cli->values.output_dir) return TN_OK;
-    c->names = cli_alloc_zero(cli_product(c->event->value_count + 1, sizeof(*c->names)));
-    for (size_t i = 0; status == TN_OK && i < c->event->value_count; i++) status = write_file(c, &c->event->values[i]);
+    c->names = cli_alloc_zero(cli_product(c->event->tensor_count + 1, sizeof(*c->names)));
+    for (size_t i = 0; status == TN_OK && i < c->event->tensor_count; i++) status = write_file(c, &c->event->tensors[i]);
     return status;
 }
 
@@ -250,9 +250,9 @@ static tn_status print_json(struct tensor_call *c)
         return TN_OK;
     }
     cli_out_text(o, "{\"task\": \"tensor\",\n\"outputs\": {");
-    for (size_t i = 0; i < c->event->value_count; i++) {
+    for (size_t i = 0; i < c->event->tensor_count; i++) {
         cli_out_text(o, i ? ",\n  " : "\n  ");
-        json_output(c, &c->event->values[i], c->names[i]);
+        json_output(c, &c->event->tensors[i], c->names[i]);
     }
     cli_out_text(o, "},\n\"account\": ");
     cli_account_write(&c->account, o);
@@ -331,8 +331,8 @@ static void print_people(struct tensor_call *c)
 {
     struct cli_out *o = &c->cli->out;
     cli_view_heading(&c->cli->view, "outputs");
-    for (size_t i = 0; i < c->event->value_count; i++) {
-        const tn_port_value *v = &c->event->values[i];
+    for (size_t i = 0; i < c->event->tensor_count; i++) {
+        const tn_port_value *v = &c->event->tensors[i];
         cli_out_text(o, "  ");
         cli_out_safe(o, v->name.data, v->name.length);
         cli_out_format(o, ": %s", v->kind == TN_VALUE_TENSOR ? v->element : kind_names[v->kind]);

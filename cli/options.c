@@ -57,7 +57,9 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
         "number) that is repeated in the output; other members are ignored, blank lines are skipped.\n\n"
         "A text that cannot be embedded fails alone: its error stands in its place and the exit code is 6. With "
         "--atomic it fails the whole request. The numbers do not depend on what else is in the request, on its "
-        "order, or on the number of threads.",
+        "order, or on the number of threads.\n\n"
+        "A package may give one dense vector, a sparse one, or several vectors per text; --task says which is meant where it "
+        "is not the only one. Several vectors need --role query or document.",
         "tenon embed ./model \"A sentence.\" \"Another one.\"\n"
         "tenon embed ./model --file corpus.txt --npy corpus.npy\n"
         "tenon embed ./model --file questions.jsonl --jsonl --role query --json"},
@@ -187,7 +189,7 @@ const struct cli_option cli_options[] = {
     FLAG("provenance", provenance, V(DESCRIBE), "list in tenon_package.json where each value came from"),
     FLAG("verify", verify, V(INSPECT), "read every byte: fill in the closure and weights identities, find damage"),
     FLAG("capabilities", capabilities, V(DOCTOR), "list what packages may require, and what of it is offered"),
-    STRING("task", task, "TASK", PLANNED, "the task, e.g. embedding.dense (tasks lists them)"),
+    STRING("task", task, "TASK", PLANNED | V(EMBED), "the task, e.g. embedding.dense (tasks lists them)"),
     STRING("golden", golden, "FILE", V(QUALIFY), "answers of an independent implementation to compare with"),
     STRING("file", file, "PATH", TEXTS | V(ANSWER), "read texts from a file, one a line (answer: one context); - is standard input"),
     FLAG("jsonl", jsonl, TEXTS | V(ANSWER), "each line of --file is {\"id\", \"text\"} or a JSON string"),

@@ -279,7 +279,7 @@ int cli_run_texts(struct cli *cli, const struct cli_text_verb *verb)
     struct texts t = {.cli = cli, .verb = verb, .input = {.fd = -1}};
     tn_status status = cli_check_modality(cli);
     if (status == TN_OK) status = cli_input_open(&t.input, cli);
-    if (status == TN_OK) status = cli_open_package(cli, true);
+    if (status == TN_OK && !cli->package) status = cli_open_package(cli, true);
     if (status == TN_OK) status = cli_watch_signals(cli);
     if (status == TN_OK) status = run(&t);
     int code = finish(&t, status);

@@ -373,6 +373,20 @@ typedef enum tn_truncation {
 
 typedef enum tn_side { TN_SIDE_AUTO, TN_SIDE_RIGHT, TN_SIDE_LEFT } tn_side; /* AUTO: as the tokenizer says */
 
+/* One vector per text over the vocabulary, of which few terms are not zero: embedding.sparse. */
+typedef struct tn_sparse_request {
+    size_t struct_size;
+    const tn_string *texts; /* read during the call only */
+    size_t count;
+    const char *role;       /* name of a prompt; as in tn_embed_request */
+    unsigned max_active;    /* most terms that are kept, the largest; 0: as the package says, else all */
+    tn_truncation truncation; /* of a single text: TN_TRUNCATE_AUTO or TN_TRUNCATE_NO */
+    tn_side side;
+    bool atomic;
+    unsigned batch;
+    uint32_t timeout_ms;
+} tn_sparse_request;
+
 /* Several vectors per text, one for each token that counts: embedding.multi. */
 typedef struct tn_multi_request {
     size_t struct_size;
@@ -583,6 +597,9 @@ typedef struct tn_event {
     const tn_mask *masks;     /* [mask_count] fill: in the order of the text; valid until the execution is freed */
     size_t mask_count;
     size_t vectors;           /* embedding.multi: rows of `embedding`, which is [vectors, dimensions] */
+    size_t active;            /* embedding.sparse: terms that are not zero; `dimensions` is the size of the vocabulary */
+    const uint32_t *indices;  /* [active] ascending: the term's id; valid until the execution is freed, as `values` */
+    const float *values;      /* [active] */
     const uint32_t *token_ids; /* [vectors] the token that each row stands for; valid until the execution is freed */
     /*
      * [answer_count] question-answer: best first; [window_count] tokens of each window, whose rows of two logits follow one
@@ -593,13 +610,15 @@ typedef struct tn_event {
     size_t answer_count;
     const size_t *window_tokens;
     size_t window_count;
-    const tn_port_value *values; /* [value_count] tensor: the outputs, in the graph's order; valid until the execution is freed */
-    size_t value_count;
+    const tn_port_value *tensors; /* [tensor_count] tensor: the outputs, in the graph's order; valid until the execution is freed */
+    size_t tensor_count;
 } tn_event;
 
 /* Checks and queues the request; TN_BUSY with figures when it is not admitted. */
 TN_API tn_status tn_embed_start(tn_session *session, const tn_embed_request *request, tn_execution **out,
                                 tn_error *err);
+TN_API tn_status tn_embed_sparse_start(tn_session *session, const tn_sparse_request *request, tn_execution **out,
+                                       tn_error *err);
 TN_API tn_status tn_embed_multi_start(tn_session *session, const tn_multi_request *request, tn_execution **out,
                                       tn_error *err);
 TN_API tn_status tn_classify_start(tn_session *session, const tn_classify_request *request, tn_execution **out,

@@ -60,6 +60,13 @@ TN_API tn_status tn_embed_start(tn_session *session, const tn_embed_request *req
     return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
 }
 
+TN_API tn_status tn_embed_sparse_start(tn_session *session, const tn_sparse_request *request, tn_execution **out, tn_error *err)
+{
+    tn_sparse_request r;
+    tn_status st = take_request(session, &tn_task_embedding_sparse, request, "tn_sparse_request", &r, sizeof(r), out, err);
+    return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
+}
+
 TN_API tn_status tn_embed_multi_start(tn_session *session, const tn_multi_request *request, tn_execution **out, tn_error *err)
 {
     tn_multi_request r;

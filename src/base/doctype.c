@@ -17,6 +17,7 @@ struct check {
     struct tn_findings *findings;
     enum tn_phase phase;
     enum tn_status st;
+    struct tn_doc_marks *marks; /* NULL: nobody asks */
 };
 
 /* Where a value stands: the member that holds it (of its list or map too), for the note. */
@@ -26,6 +27,11 @@ struct spot {
 };
 
 static void check_value(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at);
+
+static void mark(struct check *c, struct tn_json v, const char *member)
+{
+    if (c->marks) tn_doc_mark(c->marks, v, member);
+}
 
 __attribute__((format(printf, 2, 3))) static struct tn_finding *problem(struct check *c, const char *format, ...)
 {
@@ -40,6 +46,7 @@ __attribute__((format(printf, 2, 3))) static struct tn_finding *problem(struct c
 
 static void wrong(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at, const char *what)
 {
+    mark(c, v, NULL);
     struct tn_finding *f = problem(c, "%s %s", tn_doc_label_of(v).s, what);
     if (!f) return;
     tn_at_json(f, v);
@@ -112,6 +119,7 @@ static void check_enum(struct check *c, struct tn_json v, const struct tn_doctyp
         return;
     }
     if (type->open || lists(type->values, s)) return;
+    mark(c, v, NULL);
     struct tn_finding *f = problem(c, "%s has a value that %s does not know", tn_doc_label_of(v).s, tn_doc_name_of(type));
     if (!f) return;
     tn_at_json(f, v);
@@ -127,6 +135,7 @@ enum { FEW = 32 };
 
 static void repeated(struct check *c, struct tn_json v)
 {
+    mark(c, v, NULL);
     struct tn_finding *f = problem(c, "the element repeats an earlier one of the list");
     tn_at_json(f, v);
     if (f) tn_doc_found(f, v);
@@ -182,6 +191,7 @@ static void check_list(struct check *c, struct tn_json v, const struct tn_doctyp
         return;
     }
     if (tn_json_count(v) < type->min_items) {
+        mark(c, v, NULL);
         struct tn_finding *f = problem(c, "%s has too few elements", tn_doc_label_of(v).s);
         tn_at_json(f, v);
         tn_found(f, "%zu", tn_json_count(v));
@@ -224,20 +234,22 @@ static void add_owner(struct tn_doc_text *t, const struct members *m)
     if (m->variant) tn_doc_text_add(t, " of %s \"%s\"", m->type->tag, m->variant->tag);
 }
 
-static void unknown_member(struct check *c, struct tn_json v, const struct members *m)
+static void unknown_member(struct check *c, struct tn_json object, struct tn_json v, const struct members *m)
 {
     struct tn_nearest near = {0};
     struct tn_doc_text owner = {0}, names = {0};
     add_owner(&owner, m);
     struct tn_finding *f = problem(c, "%s is not a member of %s", tn_doc_label_of(v).s, owner.s);
-    if (!f) return;
-    tn_at_json(f, v);
-    tn_doc_found(f, v);
     if (m->variant) tn_doc_text_add(&names, "%s", m->type->tag);
     for (size_t i = 0; i < m->count; i++) {
         tn_doc_text_add(&names, "%s%s", names.n ? ", " : "", m->fields[i].name);
         tn_nearest_offer(&near, tn_json_key(v), m->fields[i].name);
     }
+    /* What it may have meant is unknown; else nothing hangs on what nobody reads. */
+    if (near.name && !tn_json_present(tn_json_get(object, near.name))) mark(c, object, near.name);
+    if (!f) return;
+    tn_at_json(f, v);
+    tn_doc_found(f, v);
     tn_expected(f, names.n ? "one of %s" : "no members%s", names.s);
     if (near.name) {
         tn_doc_advise(f, &near, NULL);
@@ -250,6 +262,7 @@ static void missing_member(struct check *c, struct tn_json object, const struct 
                            const char *why)
 {
     struct tn_doc_text owner = {0};
+    mark(c, object, tn_json_count(object) > 0 ? field->name : NULL); /* an empty object says nothing at all */
     add_owner(&owner, m);
     struct tn_finding *f = problem(c, "%s lacks \"%s\"%s%s", owner.s, field->name, why ? ": " : "", why ? why : "");
     if (!f) return;
@@ -288,7 +301,7 @@ static void check_members(struct check *c, struct tn_json object, const struct m
         } else if (!m->variant && m->type->items) {
             check_value(c, v, m->type->items, at);
         } else {
-            unknown_member(c, v, m);
+            unknown_member(c, object, v, m);
         }
     }
     for (size_t i = 0; i < m->count; i++) {
@@ -317,6 +330,7 @@ static void check_conflict(struct check *c, struct tn_json object, const struct 
 {
     struct tn_json second = tn_json_find(object, rule->conflict);
     if (!states(tn_json_find(object, rule->pointer)) || !states(second)) return;
+    mark(c, second, NULL);
     struct tn_finding *f = problem(c, "%s stands beside %s: %s", rule->conflict, rule->pointer, rule->why);
     if (!f) return;
     tn_at_json(f, second);
@@ -350,6 +364,7 @@ static void unknown_tag(struct check *c, struct tn_json object, struct tn_json t
     struct tn_nearest near = {0};
     struct tn_str s = {"", 0};
     struct tn_doc_text tags = {0};
+    mark(c, object, NULL);
     struct tn_finding *f = tn_json_present(tag)
                                ? problem(c, "%s does not know this \"%s\"", tn_doc_name_of(type), type->tag)
                                : problem(c, "%s lacks \"%s\"", tn_doc_name_of(type), type->tag);
@@ -450,6 +465,7 @@ static void too_deep(struct check *c, struct tn_json v)
 {
     struct tn_finding *f = tn_findings_add(c->findings, TN_BLOCKER, TN_RESOURCE_LIMIT, c->phase, "the document nests too deep");
     c->st = TN_RESOURCE_LIMIT;
+    mark(c, v, NULL);
     tn_at_json(f, v);
     tn_expected(f, "at most %d levels", TN_DOCTYPE_DEPTH);
 }
@@ -505,16 +521,23 @@ static void check_value(struct check *c, struct tn_json v, const struct tn_docty
     }
 }
 
-enum tn_status tn_doctype_check(struct tn_json value, const struct tn_doctype *type, enum tn_phase phase,
-                                struct tn_findings *findings)
+enum tn_status tn_doctype_check_marked(struct tn_json value, const struct tn_doctype *type, enum tn_phase phase,
+                                       struct tn_findings *findings, struct tn_doc_marks *marks)
 {
-    struct check c = {findings, phase, TN_OK};
+    struct check c = {findings, phase, TN_OK, marks};
     if (tn_json_present(value)) {
         check_value(&c, value, type, (struct spot){0});
     } else {
         problem(&c, "the document is empty");
     }
+    if (marks && !tn_doc_marks_sort(marks)) c.st = TN_INSUFFICIENT_MEMORY;
     return c.st;
+}
+
+enum tn_status tn_doctype_check(struct tn_json value, const struct tn_doctype *type, enum tn_phase phase,
+                                struct tn_findings *findings)
+{
+    return tn_doctype_check_marked(value, type, phase, findings, NULL);
 }
 
 const struct tn_docfield *tn_doctype_field(const struct tn_doctype *type, struct tn_str name)

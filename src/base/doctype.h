@@ -102,6 +102,35 @@ enum {
 enum tn_status tn_doctype_check(struct tn_json value, const struct tn_doctype *type, enum tn_phase phase,
                                 struct tn_findings *findings);
 
+/*
+ * Where a document is broken, for checks that come after and must not call the consequence of a broken value a fault of
+ * its own. Zeroed: nothing is. A value that has the wrong form is broken as a whole: nothing is known of it, nor of what
+ * it holds. A member that is missing, or stands under a name that is nearly its own, is unknown by its name.
+ */
+struct tn_doc_marks {
+    struct tn_alloc *alloc;
+    struct tn_doc_mark {
+        uint32_t node;
+        const char *member; /* of the object, by the table's name; NULL: the value itself */
+    } *items; /* by node */
+    size_t count, cap;
+    bool lost; /* no memory: incomplete */
+};
+
+/* The same as tn_doctype_check; adds to *marks, whose memory is that of the value's document. */
+enum tn_status tn_doctype_check_marked(struct tn_json value, const struct tn_doctype *type, enum tn_phase phase,
+                                       struct tn_findings *findings, struct tn_doc_marks *marks);
+/* One more, found by somebody else: the value as a whole. */
+void tn_doc_marks_whole(struct tn_doc_marks *marks, struct tn_json value);
+void tn_doc_marks_release(struct tn_doc_marks *marks);
+/* An absent value is never broken; marks may be NULL, which marks nothing. */
+/* Whether the value is broken or lies in a broken one. */
+bool tn_doc_is_broken(const struct tn_doc_marks *marks, struct tn_json value);
+/* The same, or it holds something that is broken or unknown. */
+bool tn_doc_is_touched(const struct tn_doc_marks *marks, struct tn_json value);
+/* Whether nothing is known of a member, be it there or not: the object is broken, the member unknown, or touched. */
+bool tn_doc_hides(const struct tn_doc_marks *marks, struct tn_json object, const char *member);
+
 struct tn_doctype_title {
     const char *id;    /* the schema's $id */
     const char *title;

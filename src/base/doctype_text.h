@@ -25,4 +25,8 @@ void tn_doc_found(struct tn_finding *f, struct tn_json v);
 /* The nearest name if there is one, else what the member is for; either may be NULL. */
 void tn_doc_advise(struct tn_finding *f, const struct tn_nearest *near, const struct tn_docfield *field);
 
+/* doctype_marks.c: the next mark, in any order; sorting ends it and is false when memory was lost. */
+void tn_doc_mark(struct tn_doc_marks *marks, struct tn_json v, const char *member);
+bool tn_doc_marks_sort(struct tn_doc_marks *marks);
+
 #endif

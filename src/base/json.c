@@ -87,11 +87,13 @@ static inline enum tn_status add_node(struct parser *p, enum tn_json_type type, 
     enum tn_status status = doc->count == doc->cap ? grow_nodes(p) : TN_OK;
     if (status) return status;
     *index = doc->count++;
+    uint32_t parent = p->depth ? p->stack[p->depth - 1] : TN_JSON_NO_NODE;
     doc->nodes[*index] = (struct tn_json_node){
         .offset = (uint32_t)offset,
         .next = *index + 1,
-        .parent = p->depth ? p->stack[p->depth - 1] : TN_JSON_NO_NODE,
+        .parent = parent,
         .type = (uint8_t)type,
+        .place = p->depth ? doc->nodes[parent].as.members - 1 : 0, /* scan_member has counted this one */
     };
     return TN_OK;
 }

@@ -72,6 +72,10 @@ struct tn_json tn_json_find(struct tn_json v, const char *pointer);
 /* Iteration: first child (absent when empty) and next sibling (absent at the end). Object children are the values. */
 struct tn_json tn_json_first(struct tn_json v);
 struct tn_json tn_json_next(struct tn_json v);
+/* The container that holds the value; absent for the root. */
+struct tn_json tn_json_parent(struct tn_json v);
+/* Values in v, itself included, are those of its document whose number is v.node or more and less than this. */
+uint32_t tn_json_end(struct tn_json v);
 /* Key of a value that is an object's member; empty otherwise. */
 struct tn_str tn_json_key(struct tn_json v);
 

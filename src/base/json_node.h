@@ -16,6 +16,7 @@ struct tn_json_node {
     } as;
     uint8_t type;  /* enum tn_json_type */
     uint8_t flags; /* of the enum below */
+    uint32_t place; /* of a value: its position among the members of its container */
 };
 _Static_assert(sizeof(struct tn_json_node) <= 32, "limits.h counts on the size of a node");
 

@@ -60,6 +60,18 @@ struct tn_json tn_json_next(struct tn_json v)
     return (struct tn_json){v.doc, node->next + (parent->type == TN_JSON_OBJECT ? 1 : 0)};
 }
 
+struct tn_json tn_json_parent(struct tn_json v)
+{
+    const struct tn_json_node *node = node_of(v);
+    if (!node || node->parent == TN_JSON_NO_NODE) return (struct tn_json){0};
+    return (struct tn_json){v.doc, node->parent};
+}
+
+uint32_t tn_json_end(struct tn_json v)
+{
+    return v.doc ? node_of(v)->next : 0;
+}
+
 struct tn_str tn_json_key(struct tn_json v)
 {
     const struct tn_json_node *node = node_of(v);
@@ -233,14 +245,6 @@ static void pointer_append(struct tn_buf *out, struct tn_str key)
     }
 }
 
-/* Position of a value among its siblings. */
-static size_t sibling_index(struct tn_json v, uint32_t parent)
-{
-    size_t index = 0;
-    for (uint32_t i = parent + 1; i < v.node; i = v.doc->nodes[i].next) index++;
-    return index;
-}
-
 /* A fixed buffer as a tn_buf: full means cut. */
 static struct tn_buf fixed_buf(char *buf, size_t cap)
 {
@@ -263,7 +267,7 @@ struct tn_str tn_json_pointer(struct tn_json v, char *buf, size_t cap)
             pointer_append(&out, tn_json_key(step));
         } else {
             char digits[24];
-            int n = snprintf(digits, sizeof(digits), "%zu", sibling_index(step, parent));
+            int n = snprintf(digits, sizeof(digits), "%u", (unsigned)node_of(step)->place);
             pointer_append(&out, (struct tn_str){digits, (size_t)n});
         }
     }

@@ -8,6 +8,7 @@
 #ifndef TN_DESCRIBE_BUILDER_H
 #define TN_DESCRIBE_BUILDER_H
 
+#include "base/doctype.h"
 #include "base/json.h"
 #include "base/nearest.h"
 #include "describe/describe.h"
@@ -23,6 +24,7 @@ struct tn_builder {
     size_t fact_count, fact_cap;
     enum tn_assertion *assertions; /* one per options->descriptive */
     struct tn_error *scratch;      /* of reads whose failure becomes a finding */
+    const struct tn_doc_marks *marks; /* of tenon_package.json while it is read: what its table refused; else NULL */
     struct tn_error *err;          /* the caller's */
     enum tn_status failed;
 };
@@ -97,6 +99,8 @@ void tn_config_read(struct tn_builder *b, const struct tn_config_source *source,
 bool tn_config_check(struct tn_builder *b, const struct tn_schema_field *row, struct tn_json v, struct tn_value *out);
 /* Value by normalised name among schema rows; NULL when the schema has no such name. */
 const struct tn_value *tn_schema_value(const struct tn_schema *schema, const struct tn_value *values, const char *name);
+/* Whether a row of the table, or one that all configurations share, has this pointer. */
+bool tn_config_knows(const struct tn_schema *schema, struct tn_str pointer);
 /* Whether the caller asserted this pointer of this file as descriptive; remembers the answer that was given. */
 bool tn_asserted(struct tn_builder *b, struct tn_str file, struct tn_str pointer, bool allowed);
 /* One finding for each assertion that was not used. */
@@ -121,6 +125,16 @@ const struct tn_variant *tn_describe_variant(struct tn_builder *b, struct tn_str
  * first. No finding; NULL when there is none. */
 const struct tn_variant *tn_describe_candidate(const struct tn_builder *b);
 
+/* ---- component_check.c ------------------------------------------------------------------------------------------ */
+
+/* What no single value can say, whichever document states them; problems become findings. */
+void tn_component_check(struct tn_builder *b, const struct tn_component *c);
+/* The place of a value: by its pointer in a convention's document, by its name in ours. */
+void tn_at_value(struct tn_finding *f, const struct tn_component *c, const char *pointer, const char *name);
+/* "NAME in DOCUMENT what": a blocker at that place. */
+struct tn_finding *tn_refuse_value(struct tn_builder *b, const struct tn_component *c, const char *pointer,
+                                   const char *name, const char *what);
+
 /* ---- head_config.c ---------------------------------------------------------------------------------------------- */
 
 /* The head that the component's class names, with its labels; into the description. NULL: there is none, or no memory. */
@@ -132,6 +146,52 @@ void tn_describe_scorer(struct tn_builder *b, struct tn_head *head, struct tn_js
 
 /* Which registered schema a configuration asks for; NULL after a finding. Fills model_type and architecture. */
 const struct tn_schema *tn_choose_schema(struct tn_builder *b, struct tn_json root, struct tn_component *c);
+
+/* ---- tokenizer_check.c ---------------------------------------------------------------------------------------------- */
+
+/* What a description states about its tokenizer, to be held against the files; both roads have it. */
+struct tn_tokenizer_check {
+    struct tn_builder *b;
+    const struct tn_component *component; /* NULL: not known */
+    struct tn_tokenizer_facts *facts;
+    struct tn_json file;   /* root of tokenizer.json; absent: the vocabulary is vocab.txt */
+    struct tn_json stated; /* the object of our own document that states the values; absent: a convention's documents do */
+    bool as_it_stands;     /* the stages are those of tokenizer.json, whatever they are */
+};
+
+struct tn_tokenizer_vocabulary {
+    uint64_t largest;
+    struct tn_json place; /* of the largest id; absent: no ids */
+    bool have_cls, have_sep;
+    uint64_t cls_id, sep_id;
+};
+/* Ids of tokenizer.json against the embedding table. */
+struct tn_tokenizer_vocabulary tn_tokenizer_scan_vocabulary(const struct tn_tokenizer_check *k);
+/* Special tokens of tokenizer.json: in its vocabulary, and where they are said to be. */
+void tn_tokenizer_check_specials(const struct tn_tokenizer_check *k);
+/* vocab.txt, with the special tokens that it lacks, against the embedding table. */
+void tn_tokenizer_check_lines(const struct tn_tokenizer_check *k);
+/* Where the stages are built: the tokens that they are built with are there. */
+void tn_tokenizer_check_built(const struct tn_tokenizer_check *k);
+
+/* The well-formed added tokens of tokenizer.json, by id and by content. */
+struct tn_added {
+    uint64_t id;
+    struct tn_str content;
+    struct tn_json token;
+};
+struct tn_added_list {
+    struct tn_added *items; /* by id */
+    const struct tn_added **by_content;
+    size_t count;
+};
+/* False without memory, which is remembered. */
+bool tn_added_list_init(struct tn_added_list *list, struct tn_builder *b, struct tn_json root);
+void tn_added_list_release(struct tn_added_list *list, struct tn_builder *b);
+const struct tn_added *tn_added_by_id(const struct tn_added_list *list, uint64_t id);
+/* "KEY is no added token" unless it is one, or "". */
+void tn_tokenizer_need_added(const struct tn_tokenizer_check *k, const struct tn_added_list *list, struct tn_str token,
+                             const char *key);
 
 /* ---- tokenizer_facts.c, tokenizer_stages.c, tokenizer_vocabulary.c ------------------------------------------------ */
 
@@ -156,6 +216,11 @@ struct tn_tokenizer_class {
     bool type_ids;
     const char *unk, *cls, *sep, *pad, *mask; /* published defaults; NULL: none */
 };
+/* By name, "Fast" at its end being a spelling of the same class; NULL: not one of these. */
+const struct tn_tokenizer_class *tn_tokenizer_class_of(struct tn_str name);
+#define TN_TOKENIZER_CLASS_NAMES                                                                   \
+    "BertTokenizer, DistilBertTokenizer, MPNetTokenizer, RobertaTokenizer, XLMRobertaTokenizer, "  \
+    "DebertaV2Tokenizer or PreTrainedTokenizerFast"
 
 /* Options in tokenizer_config.json of the classes that tokenizer_rebuilt.c knows. */
 struct tn_tokenizer_options {
@@ -177,14 +242,10 @@ bool tn_tokenizer_map_counts(const struct tn_tokenizer_reader *r);
 /* Compares tokenizer.json with what the class would build and with the other documents; decides the source. */
 void tn_tokenizer_compare(struct tn_tokenizer_reader *r);
 
+/* The reader's documents for the checks that our own document goes through too. */
+struct tn_tokenizer_check tn_tokenizer_check_of(struct tn_tokenizer_reader *r);
+
 /* tokenizer_vocabulary.c */
-struct tn_tokenizer_vocabulary {
-    uint64_t largest;
-    struct tn_json place; /* of the largest id; absent: no ids */
-    bool have_cls, have_sep;
-    uint64_t cls_id, sep_id;
-};
-struct tn_tokenizer_vocabulary tn_tokenizer_scan_vocabulary(struct tn_tokenizer_reader *r);
 void tn_tokenizer_compare_added(struct tn_tokenizer_reader *r);
 
 /* tokenizer_stages.c: whether the post-processor of tokenizer.json is the class's, with the ids of the vocabulary. */
@@ -193,6 +254,12 @@ bool tn_tokenizer_same_template(struct tn_tokenizer_reader *r, struct tn_json ro
 /* tokenizer_rebuilt.c: refuses each stage that is not the one its class builds; true when all are. */
 bool tn_tokenizer_compare_rebuilt(struct tn_tokenizer_reader *r, const struct tn_tokenizer_vocabulary *vocabulary);
 void tn_tokenizer_refuse_lines(struct tn_tokenizer_reader *r);
+
+/* Whether the model of tokenizer.json is one that the stages of BERT's classes go with; false after a finding. */
+bool tn_tokenizer_is_word_pieces(const struct tn_tokenizer_check *k, const char *class);
+/* Says that padding on the left is not done; nothing where it is not asked for. */
+void tn_tokenizer_note_left_padding(struct tn_builder *b, const struct tn_tokenizer_facts *t, struct tn_str file,
+                                    struct tn_str pointer);
 
 /* The package has vocab.txt and no tokenizer.json. */
 void tn_tokenizer_read_vocab_txt(struct tn_tokenizer_reader *r);
@@ -218,7 +285,7 @@ void tn_refuse_container(struct tn_builder *b, const struct tn_variant *variant)
 /* ---- modules.c, sentence_config.c ------------------------------------------------------------------------------- */
 
 /* What the package was saved as. OLDER: in a form whose list of modules leaves out what its code applies. */
-enum tn_sentence_kind { TN_SENTENCE_DENSE, TN_SENTENCE_SCORER, TN_SENTENCE_MULTI, TN_SENTENCE_MULTI_OLDER };
+enum tn_sentence_kind { TN_SENTENCE_DENSE, TN_SENTENCE_SCORER, TN_SENTENCE_SPARSE, TN_SENTENCE_MULTI, TN_SENTENCE_MULTI_OLDER };
 
 enum tn_sentence_kind tn_describe_sentence_config(struct tn_builder *b);
 void tn_describe_modules(struct tn_builder *b, struct tn_json list, enum tn_sentence_kind kind);

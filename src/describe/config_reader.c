@@ -266,6 +266,13 @@ static const struct tn_schema_field *find_row(const struct tn_config_source *sou
     return NULL;
 }
 
+bool tn_config_knows(const struct tn_schema *schema, struct tn_str pointer)
+{
+    struct tn_config_source source = {
+        .schema = schema, .common = tn_transformers_common_fields, .common_count = tn_transformers_common_field_count};
+    return find_row(&source, pointer) != NULL;
+}
+
 /* Whether some row lies below: then the object is a container and not a field. */
 static bool has_rows_below(const struct tn_config_source *source, struct tn_str pointer)
 {

@@ -6,6 +6,8 @@
 #include "describe/dialect/dialect.h"
 #include "describe/requirements.h"
 
+#include <string.h>
+
 /* The first that recognises the package describes it: a declared contract before every convention. */
 static const struct tn_dialect *const dialects[] = {
     &tn_dialect_inference_metadata,
@@ -98,6 +100,44 @@ void tn_description_free(struct tn_description *d)
     tn_free(alloc, d);
 }
 
+/* The same fault at the same field; or "PATH: MESSAGE" stands in what a finding at the naming field found. */
+static bool is_quoted(const struct tn_description *d, const struct tn_finding *f)
+{
+    size_t file = strlen(f->file), message = strlen(f->message);
+    if (file == 0 || f->severity != TN_BLOCKER) return false;
+    for (size_t i = 0; i < d->findings.count && f->element[0]; i++) {
+        const struct tn_finding *other = &d->findings.items[i];
+        bool alike = other->code == f->code && other->severity == f->severity && other->element_kind == f->element_kind;
+        if (alike && strcmp(other->file, f->file) == 0 && strcmp(other->element, f->element) == 0) return true;
+    }
+    for (size_t i = 0; i < d->findings.count; i++) {
+        const struct tn_finding *other = &d->findings.items[i];
+        size_t room = sizeof(other->found) - 4;
+        if (other->code != f->code || other->severity != f->severity || strncmp(other->found, f->file, file) != 0) continue;
+        if (other->found[file] != ':' || other->found[file + 1] != ' ' || file + 2 >= room) continue;
+        if (message > room - file - 2) message = room - file - 2;
+        if (strncmp(other->found + file + 2, f->message, message) == 0) return true;
+    }
+    return false;
+}
+
+void tn_description_findings(const struct tn_description *d, struct tn_findings *out)
+{
+    struct tn_findings all;
+    tn_findings_init(&all, d->arena.alloc, out->max);
+    tn_inventory_findings(d->inv, d->variant, &all);
+    for (size_t i = 0; i < all.count; i++) {
+        struct tn_findings one = {.items = &all.items[i], .count = 1};
+        if (!is_quoted(d, &all.items[i])) tn_findings_append(out, &one);
+    }
+    size_t listed = 0;
+    for (size_t i = 0; i < all.count; i++) listed += all.items[i].severity == TN_BLOCKER;
+    struct tn_findings lost = {.dropped = all.dropped, .blockers = all.blockers - listed};
+    tn_findings_append(out, &lost);
+    tn_findings_release(&all);
+    tn_findings_append(out, &d->findings);
+}
+
 const struct tn_prompt *tn_description_prompt(const struct tn_description *d, struct tn_str name)
 {
     for (uint32_t i = 0; i < d->prompt_count; i++)
@@ -113,6 +153,12 @@ const char *tn_module_kind_name(enum tn_module_kind kind)
     case TN_MODULE_DENSE: return "dense";
     case TN_MODULE_LAYER_NORM: return "layer_norm";
     case TN_MODULE_NORMALIZE: return "normalize";
+    case TN_MODULE_SPLADE: return "splade_pooling";
     }
     return "unknown";
+}
+
+bool tn_module_has_weights(enum tn_module_kind kind)
+{
+    return kind == TN_MODULE_TRANSFORMER || kind == TN_MODULE_DENSE || kind == TN_MODULE_LAYER_NORM;
 }

@@ -37,7 +37,8 @@ enum tn_module_kind {
     TN_MODULE_POOLING,
     TN_MODULE_DENSE,
     TN_MODULE_LAYER_NORM,
-    TN_MODULE_NORMALIZE
+    TN_MODULE_NORMALIZE,
+    TN_MODULE_SPLADE /* the numbers of a head over the vocabulary, pooled to one sparse vector */
 };
 
 /*
@@ -61,6 +62,8 @@ struct tn_module {
     const struct tn_tensor_info *residual_weight; /* [out_features, in_features] */
     /* layer norm */
     double eps;
+    /* splade: sum over the tokens, else the largest; log(1 + x) taken twice, else once */
+    bool sum, twice;
     /* dense: linear.weight [out, in], linear.bias [out]; layer norm: norm.weight [dim], norm.bias [dim] */
     const struct tn_tensor_info *weight, *bias_tensor;
 };
@@ -75,6 +78,8 @@ struct tn_component {
     const struct tn_schema *schema; /* the family's table, matched by model_type and architectures */
     struct tn_str model_type, architecture; /* as found */
     struct tn_value *values;     /* one per schema field, aliases resolved, defaults filled */
+    struct tn_str document;      /* that states the values */
+    struct tn_str values_at;     /* pointer of the object that holds them by their names; "": they stand at their own pointers */
     const struct tn_variant *variant; /* tensors */
     struct tn_str folder;
 };
@@ -154,6 +159,7 @@ struct tn_description {
     uint32_t component_count;
     struct tn_graph_facts *graph; /* the package is a graph: there are no components then; NULL: it is none */
     struct tn_head *head; /* behind the component, when the convention runs it; NULL: the encoder's rows are the end */
+    uint64_t max_active_dims; /* most terms of a sparse vector that are kept; 0: not stated */
     struct tn_multi_vector *multi; /* NULL: the package does not give several vectors per text */
     struct tn_tokenizer_facts tokenizer;
     struct tn_module *modules;
@@ -209,6 +215,15 @@ uint64_t tn_component_positions(const struct tn_component *c, bool *hard);
 /* Prompt by name, or NULL. */
 const struct tn_prompt *tn_description_prompt(const struct tn_description *d, struct tn_str name);
 const char *tn_module_kind_name(enum tn_module_kind kind);
+/* Whether a module of this kind brings tensors: then its path is their folder. */
+bool tn_module_has_weights(enum tn_module_kind kind);
+
+/*
+ * All that was noticed about the package for this description: of the inventory what concerns its weights, unless the
+ * description tells the same of a field that names the file, then the description's own. `validate`, `check`, `plan` and
+ * `describe` start from this one list.
+ */
+void tn_description_findings(const struct tn_description *d, struct tn_findings *out);
 
 /* Members dialect, components, modules, prompts, tokenizer, facts of the inspect document, in the caller's object. */
 void tn_description_write(struct tn_json_writer *w, const struct tn_description *d);

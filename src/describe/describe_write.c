@@ -134,6 +134,9 @@ static void hash_module(struct tn_sha256 *h, const struct tn_module *m)
     tn_sha256_update_str(h, m->activation);
     hash_flag(h, m->residual);
     hash_number(h, m->eps);
+    if (m->kind != TN_MODULE_SPLADE) return;
+    hash_flag(h, m->sum);
+    hash_flag(h, m->twice);
 }
 
 static void hash_multi(struct tn_sha256 *h, const struct tn_multi_vector *m)
@@ -158,28 +161,28 @@ static void hash_multi(struct tn_sha256 *h, const struct tn_multi_vector *m)
 static bool counts(const struct tn_tokenizer_facts *t, const struct tn_tokenizer_member *m)
 {
     bool of_class = t->source != TN_TOKENIZER_FILE;
+    bool asked_for = m->offset == offsetof(struct tn_tokenizer_facts, unk_token) ||
+                     m->offset == offsetof(struct tn_tokenizer_facts, mask_token); /* recipes look at these two */
     switch (m->kind) {
     case TN_TOKENIZER_PATH: return false;
     case TN_TOKENIZER_SIDE: return true;
-    case TN_TOKENIZER_TEXT: return of_class && m->offset != offsetof(struct tn_tokenizer_facts, tokenizer_class);
+    case TN_TOKENIZER_STAGE: return of_class;
+    case TN_TOKENIZER_TEXT: return asked_for || (of_class && m->offset != offsetof(struct tn_tokenizer_facts, tokenizer_class));
     case TN_TOKENIZER_BOOL: break;
     }
-    /* no id depends on it: only where it is on does it make another package */
-    if (m->offset == offsetof(struct tn_tokenizer_facts, clean_up_spaces)) return t->clean_up_spaces;
-    return of_class || m->offset == offsetof(struct tn_tokenizer_facts, lower_case_first) ||
-           m->offset == offsetof(struct tn_tokenizer_facts, type_ids);
+    return true;
 }
 
 void tn_tokenizer_fingerprint(const struct tn_tokenizer_facts *t, struct tn_sha256 *h)
 {
     hash_flag(h, t->present);
     tn_sha256_update_str(h, tn_str_of(tn_tokenizer_source_name(t->source)));
-    tn_sha256_update_u64(h, t->pair_template);
+    if (t->source != TN_TOKENIZER_FILE) tn_sha256_update_u64(h, t->pair_template);
     for (size_t i = 0; i < tn_tokenizer_member_count; i++) {
         const struct tn_tokenizer_member *m = &tn_tokenizer_members[i];
         const void *field = (const char *)t + m->offset;
         if (!counts(t, m)) continue;
-        if (m->kind == TN_TOKENIZER_BOOL) hash_flag(h, *(const bool *)field);
+        if (m->kind == TN_TOKENIZER_BOOL || m->kind == TN_TOKENIZER_STAGE) hash_flag(h, *(const bool *)field);
         else tn_sha256_update_str(h, *(const struct tn_str *)field);
     }
     if (t->source == TN_TOKENIZER_FILE) return;
@@ -213,7 +216,7 @@ static void hash_graph(struct tn_sha256 *h, const struct tn_graph_facts *g)
 
 void tn_description_fingerprint(const struct tn_description *d, struct tn_sha256 *h)
 {
-    tn_sha256_update_str(h, TN_STR("tenon.description/2"));
+    tn_sha256_update_str(h, TN_STR("tenon.description/3"));
     tn_sha256_update_u64(h, d->component_count);
     for (uint32_t i = 0; i < d->component_count; i++) hash_component(h, &d->components[i]);
     tn_sha256_update_u64(h, d->module_count);
@@ -221,6 +224,7 @@ void tn_description_fingerprint(const struct tn_description *d, struct tn_sha256
     if (d->graph) hash_graph(h, d->graph);
     if (d->head) hash_head(h, d->head);
     if (d->multi) hash_multi(h, d->multi);
+    if (d->max_active_dims) tn_sha256_update_u64(h, d->max_active_dims);
     tn_sha256_update_u64(h, d->prompt_count);
     for (uint32_t i = 0; i < d->prompt_count; i++) {
         tn_sha256_update_str(h, d->prompts[i].name);

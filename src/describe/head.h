@@ -35,6 +35,8 @@ const char *tn_head_kind_what(enum tn_head_kind kind);
 bool tn_head_kind_is_labelled(enum tn_head_kind kind);
 /* Numbers per token of a head that has no labels, where its kind fixes them: where an answer begins and ends. Else 0. */
 uint64_t tn_head_kind_outputs(enum tn_head_kind kind);
+/* Whether its numbers are those of the vocabulary's entries, one row for each token. */
+bool tn_head_kind_is_vocabulary(enum tn_head_kind kind);
 /* By name; false when there is none. */
 bool tn_head_kind_of(struct tn_str name, enum tn_head_kind *out);
 /* By the naming rule of transformers' classes, "<Family>For<Head>" (rule "transformers.head/1"); false: none of these. */
@@ -66,5 +68,10 @@ struct tn_head {
     bool no_answer;          /* trained to say that a text holds no answer; stated by nothing but our own document */
     struct tn_str activation; /* that the scorer puts on its numbers, normalised as in modules; "": not stated */
 };
+
+/* Of a head with labels: whether they are LABEL_0, LABEL_1 ..., which say no more than the numbers do. */
+bool tn_head_labels_are_made_up(const struct tn_head *head);
+/* Whether what the numbers are said to mean goes with how many there are. */
+bool tn_head_problem_fits(const struct tn_head *head);
 
 #endif

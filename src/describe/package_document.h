@@ -21,7 +21,13 @@
 extern const struct tn_doctype tn_package_document_type;
 
 /* One member of the document's "tokenizer" object; writer, reader and digest walk the same table. */
-enum tn_tokenizer_member_kind { TN_TOKENIZER_BOOL, TN_TOKENIZER_TEXT, TN_TOKENIZER_PATH, TN_TOKENIZER_SIDE };
+enum tn_tokenizer_member_kind {
+    TN_TOKENIZER_BOOL,
+    TN_TOKENIZER_STAGE, /* an option of a class, which builds a stage from it: null where the stages are the file's */
+    TN_TOKENIZER_TEXT,
+    TN_TOKENIZER_PATH,
+    TN_TOKENIZER_SIDE
+};
 
 struct tn_tokenizer_member {
     const char *name;
@@ -37,7 +43,15 @@ const char *tn_tokenizer_template_name(enum tn_tokenizer_template template);
 
 /* The whole document as one object. Provenance is the list of facts with their origins; it changes no answer. */
 void tn_package_document_write(struct tn_json_writer *w, const struct tn_description *d, bool provenance);
-/* Fills the description from a document that stands at the root of the package; problems become findings. */
+/*
+ * What can be said of the document without its package: its shape, whose faults are marked, and that it says something.
+ * The status is that of tn_doctype_check.
+ */
+enum tn_status tn_package_document_check(struct tn_json root, struct tn_findings *findings, struct tn_doc_marks *marks);
+/*
+ * Fills the description from a document that stands at the root of the package; problems become findings. Where b->marks
+ * says that a value is broken, nothing is concluded from it.
+ */
 void tn_package_document_read(struct tn_builder *b, struct tn_json root);
 
 #endif

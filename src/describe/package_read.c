@@ -7,38 +7,39 @@
  * the default of a later version would be another model.
  */
 #include "describe/dialect/modules.h"
-#include "describe/package_document.h"
+#include "describe/package_parts.h"
 #include "describe/requirements.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define RULE "tenon.package/1"
+#define RULE TN_PACKAGE_RULE
 
-static struct tn_str text_of(struct tn_builder *b, struct tn_json object, const char *key)
+struct tn_str tn_package_text(struct tn_builder *b, struct tn_json object, const char *key)
 {
     struct tn_str s = TN_STR("");
     (void)tn_json_str(tn_json_get(object, key), &s);
     return s.n ? tn_builder_str(b, s) : TN_STR("");
 }
 
-static bool flag_of(struct tn_json object, const char *key)
+bool tn_package_flag(struct tn_json object, const char *key)
 {
     bool v = false;
     (void)tn_json_bool(tn_json_get(object, key), &v);
     return v;
 }
 
-static uint64_t size_of(struct tn_json object, const char *key)
+uint64_t tn_package_size(struct tn_json object, const char *key)
 {
     uint64_t v = 0;
     (void)tn_json_u64(tn_json_get(object, key), &v);
     return v;
 }
 
-static struct tn_finding *refuse(struct tn_builder *b, struct tn_json v, enum tn_status code, const char *what)
+struct tn_finding *tn_package_refuse(struct tn_builder *b, struct tn_json v, enum tn_status code, const char *what)
 {
     char pointer[256];
+    if (!tn_json_present(v) || tn_doc_is_touched(b->marks, v)) return NULL;
     struct tn_finding *f = tn_blocker(b, code, "%.*s in %.*s %s",
                                       TN_FMT_ARG(tn_json_pointer(v, pointer, sizeof(pointer))),
                                       TN_FMT_ARG(v.doc->file), what);
@@ -48,7 +49,7 @@ static struct tn_finding *refuse(struct tn_builder *b, struct tn_json v, enum tn
 }
 
 /* A file or folder that the document names, as the inventory spells it; "" after a finding. */
-static struct tn_str path_of(struct tn_builder *b, struct tn_json object, const char *key, bool *good)
+struct tn_str tn_package_path(struct tn_builder *b, struct tn_json object, const char *key, bool *good)
 {
     struct tn_json v = tn_json_get(object, key);
     struct tn_str stated, path = TN_STR("");
@@ -59,7 +60,7 @@ static struct tn_str path_of(struct tn_builder *b, struct tn_json object, const 
     *good = status == TN_OK;
     if (*good) return path;
     if (status == TN_INSUFFICIENT_MEMORY) tn_builder_no_memory(b);
-    else tn_expected(refuse(b, v, status, "leaves the package"), "a path inside the package");
+    else tn_expected(tn_package_refuse(b, v, status, "leaves the package"), "a path inside the package");
     return TN_STR("");
 }
 
@@ -78,7 +79,7 @@ static const struct tn_schema *schema_of(struct tn_builder *b, struct tn_json v)
         if ((size_t)n < sizeof(known))
             n += snprintf(known + n, sizeof(known) - (size_t)n, "%s%s", n ? ", " : "", schema->id);
     }
-    tn_expected(refuse(b, v, TN_UNKNOWN_FAMILY, "is no family of this build"), "%s", known);
+    tn_expected(tn_package_refuse(b, v, TN_UNKNOWN_FAMILY, "is no family of this build"), "%s", known);
     return NULL;
 }
 
@@ -134,7 +135,14 @@ static void read_config(struct tn_builder *b, struct tn_json config, struct tn_c
         if (is_stated_name(c->schema, tn_json_key(v))) continue;
         tn_unknown_field(b, v, tn_json_pointer(v, pointer, sizeof(pointer)), nearest_name(c->schema, tn_json_key(v)));
     }
-    if (c->schema->check) c->schema->check(b, c, config.doc ? config.doc->file : TN_STR(""));
+    if (b->failed == TN_OK) tn_component_check(b, c);
+}
+
+static void refuse_folder(struct tn_builder *b, struct tn_json entry, const struct tn_variant *variant)
+{
+    struct tn_finding *f = tn_package_refuse(b, tn_json_get(entry, "folder"), TN_METADATA_INVALID,
+                                             "is not the folder of the weights");
+    tn_expected(f, "\"%.*s\", where %.*s is", TN_FMT_ARG(variant->folder), TN_FMT_ARG(variant->id));
 }
 
 /* The document's variant, unless the caller asks for another one of the same folder. */
@@ -143,37 +151,91 @@ static const struct tn_variant *variant_of(struct tn_builder *b, struct tn_json 
     struct tn_json v = tn_json_get(entry, "variant");
     struct tn_str id = TN_STR("");
     const struct tn_inventory *inv = b->inv;
-    if (b->options->variant || !tn_json_str(v, &id)) return tn_describe_variant(b, folder, true);
+    if (b->options->variant || !tn_json_str(v, &id)) {
+        const struct tn_variant *chosen = tn_describe_variant(b, folder, false);
+        if (chosen && chosen->executable && !tn_str_eq(chosen->folder, folder)) refuse_folder(b, entry, chosen);
+        return chosen;
+    }
     for (uint32_t i = 0; i < inv->variant_count; i++) {
         const struct tn_variant *variant = &inv->variants[i];
         if (!tn_str_eq(variant->id, id)) continue;
         if (!variant->executable || variant->graph) tn_refuse_container(b, variant);
+        else if (!tn_str_eq(variant->folder, folder)) refuse_folder(b, entry, variant);
         return variant;
     }
-    struct tn_finding *f = refuse(b, v, TN_ARTIFACT_MISSING, "names weights that the package does not hold");
+    struct tn_finding *f = tn_package_refuse(b, v, TN_ARTIFACT_MISSING, "names weights that the package does not hold");
     tn_expected(f, "%s%.*s", inv->variant_count ? "a variant of the package, such as " : "safetensors weights",
                 TN_FMT_ARG(inv->variant_count ? inv->variants[0].id : TN_STR("")));
     return NULL;
 }
 
+static void add_names(char *out, size_t cap, const char *const *names)
+{
+    size_t n = 0;
+    for (out[0] = 0; *names && n < cap; names++) {
+        int more = snprintf(out + n, cap - n, "%s%s", n ? ", " : "", *names);
+        n += more > 0 ? (size_t)more : 0;
+    }
+}
+
+/* A name of the convention's that the table knows: it says which model this is, and which head its weights have. */
+static void check_listed(struct tn_builder *b, struct tn_json v, const char *const *names, const char *what)
+{
+    char known[384];
+    struct tn_str name;
+    if (!tn_json_str(v, &name)) return;
+    for (const char *const *at = names; *at; at++)
+        if (tn_str_is(name, *at)) return;
+    add_names(known, sizeof(known), names);
+    tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, what), "one of %s", known);
+}
+
+/* The class says which head the weights have; one class holds the projection of several vectors among them. */
+static void check_class(struct tn_builder *b, struct tn_json v, const struct tn_schema *schema)
+{
+    struct tn_str name;
+    struct tn_json root = tn_json_root(v.doc);
+    if (!tn_json_str(v, &name) || !tn_str_is(name, TN_CLASS_STANFORD)) {
+        check_listed(b, v, schema->architectures, "is not a class of this family");
+    } else if (!tn_json_is(tn_json_get(root, "multi_vector"), TN_JSON_OBJECT) && !tn_doc_hides(b->marks, root, "multi_vector")) {
+        tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "gives several vectors per text, and the document does not"),
+                    "/multi_vector");
+    }
+}
+
+/* There is one component, and this is what recipes and messages call it. */
+static void check_name(struct tn_builder *b, struct tn_json v)
+{
+    struct tn_str name;
+    if (!tn_json_str(v, &name) || tn_str_is(name, "encoder")) return;
+    tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "is no component that a recipe asks for"), "encoder");
+}
+
 static void read_component(struct tn_builder *b, struct tn_json entry, struct tn_component *c)
 {
     bool good;
-    c->name = text_of(b, entry, "name");
-    c->model_type = text_of(b, entry, "model_type");
-    c->architecture = text_of(b, entry, "architecture");
-    c->folder = path_of(b, entry, "folder", &good);
+    char pointer[128];
+    c->name = tn_package_text(b, entry, "name");
+    c->model_type = tn_package_text(b, entry, "model_type");
+    c->architecture = tn_package_text(b, entry, "architecture");
+    c->folder = tn_package_path(b, entry, "folder", &good);
     c->schema = schema_of(b, tn_json_get(entry, "schema"));
-    if (good) c->variant = b->d->variant = variant_of(b, entry, c->folder);
+    c->document = tn_builder_str(b, entry.doc->file);
+    c->values_at = tn_builder_str(b, tn_json_pointer(tn_json_get(entry, "config"), pointer, sizeof(pointer)));
+    check_name(b, tn_json_get(entry, "name"));
+    if (good && !tn_doc_hides(b->marks, entry, "variant")) c->variant = b->d->variant = variant_of(b, entry, c->folder);
     tn_fact_of_json(b, tn_json_get(entry, "architecture"), RULE, false, "encoder.architecture");
-    if (c->schema) read_config(b, tn_json_get(entry, "config"), c);
+    if (!c->schema || b->failed != TN_OK) return;
+    check_listed(b, tn_json_get(entry, "model_type"), c->schema->model_types, "is not a word for this family");
+    check_class(b, tn_json_get(entry, "architecture"), c->schema);
+    if (!tn_doc_hides(b->marks, entry, "config")) read_config(b, tn_json_get(entry, "config"), c);
 }
 
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 
 static bool kind_of(struct tn_str name, enum tn_module_kind *out)
 {
-    for (unsigned kind = TN_MODULE_TRANSFORMER; kind <= TN_MODULE_NORMALIZE; kind++) {
+    for (unsigned kind = TN_MODULE_TRANSFORMER; kind <= TN_MODULE_SPLADE; kind++) {
         if (!tn_str_is(name, tn_module_kind_name((enum tn_module_kind)kind))) continue;
         *out = (enum tn_module_kind)kind;
         return true;
@@ -185,7 +247,7 @@ static void read_pooling(struct tn_builder *b, struct tn_json entry, struct tn_m
 {
     struct tn_json list = tn_json_get(entry, "pooling");
     struct tn_str name;
-    module->include_prompt = flag_of(entry, "include_prompt");
+    module->include_prompt = tn_package_flag(entry, "include_prompt");
     for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v)) {
         unsigned mode = 0;
         bool twice = false;
@@ -193,38 +255,152 @@ static void read_pooling(struct tn_builder *b, struct tn_json entry, struct tn_m
         while (mode < TN_POOLINGS && !tn_str_is(name, tn_pooling_name((enum tn_pooling)mode))) mode++;
         for (uint32_t i = 0; i < module->pooling_count; i++) twice |= module->pooling[i] == (enum tn_pooling)mode;
         if (mode == TN_POOLINGS || twice) {
-            refuse(b, v, TN_METADATA_INVALID, twice ? "names one pooling mode twice" : "is no pooling mode");
+            tn_package_refuse(b, v, TN_METADATA_INVALID, twice ? "names one pooling mode twice" : "is no pooling mode");
             continue;
         }
         module->pooling[module->pooling_count++] = (enum tn_pooling)mode;
     }
-    if (module->pooling_count == 0) refuse(b, list, TN_METADATA_INVALID, "names no pooling mode");
+    if (module->pooling_count == 0) tn_package_refuse(b, list, TN_METADATA_INVALID, "names no pooling mode");
+}
+
+/* The rows of an encoder are those of its head over the vocabulary where the module behind it takes those. */
+static bool gives_vocabulary(const struct tn_module_source *m)
+{
+    struct tn_str kind = TN_STR("");
+    (void)tn_json_str(tn_json_get(tn_json_next(m->entry), "kind"), &kind);
+    return tn_str_is(kind, tn_module_kind_name(TN_MODULE_SPLADE));
+}
+
+/* What comes in when the rows are not the module's: the next one starts from nothing known, and repeats no fault. */
+static void break_chain(struct tn_chain *chain)
+{
+    chain->state = TN_CHAIN_UNKNOWN;
+    chain->width = 0;
+}
+
+static bool takes(enum tn_module_kind kind, enum tn_chain_state state)
+{
+    switch (kind) {
+    case TN_MODULE_TRANSFORMER: return state == TN_CHAIN_TEXT;
+    case TN_MODULE_POOLING: return state == TN_CHAIN_TOKENS;
+    case TN_MODULE_SPLADE: return state == TN_CHAIN_VOCABULARY;
+    case TN_MODULE_DENSE:
+    case TN_MODULE_LAYER_NORM:
+    case TN_MODULE_NORMALIZE: break;
+    }
+    return state == TN_CHAIN_TOKENS || state == TN_CHAIN_SENTENCE;
 }
 
 /* Rows in, rows out: what the module before gives is what this one takes. */
+static bool stands_well(const struct tn_module_source *m, const struct tn_module *module)
+{
+    enum tn_chain_state state = m->chain->state;
+    bool encoder = module->kind == TN_MODULE_TRANSFORMER;
+    bool pooling = module->kind == TN_MODULE_POOLING || module->kind == TN_MODULE_SPLADE;
+    if (state != TN_CHAIN_UNKNOWN && !takes(module->kind, state)) {
+        tn_module_blocker(m, TN_METADATA_INVALID, "does not stand where its kind of rows comes in");
+        return false;
+    }
+    bool on_tokens = encoder || (state == TN_CHAIN_TOKENS && !pooling);
+    if (module->on_tokens == on_tokens || (state == TN_CHAIN_UNKNOWN && !encoder && !pooling)) return true;
+    struct tn_finding *f = tn_module_blocker(m, TN_METADATA_INVALID, "does not stand where its kind of rows comes in");
+    tn_at_json_member(f, m->root, "on_tokens");
+    tn_found(f, module->on_tokens ? "true" : "false");
+    tn_expected(f, on_tokens ? "true: it gives or takes the row of each token" : "false: it gives one row for a text");
+    return false;
+}
+
+static const char *encoder_width(const struct tn_module_source *m)
+{
+    return gives_vocabulary(m) ? "vocab_size" : "hidden_size";
+}
+
+/* Width of the rows that a module gives, by all that is known of it; 0: not known. */
+static uint64_t width_of(const struct tn_module_source *m, const struct tn_module *module)
+{
+    const struct tn_description *d = m->chain->b->d;
+    switch (module->kind) {
+    case TN_MODULE_TRANSFORMER: return d->component_count ? tn_component_value(d->components, encoder_width(m))->u : 0;
+    case TN_MODULE_POOLING: return module->in_features * module->pooling_count;
+    case TN_MODULE_DENSE: return module->out_features;
+    case TN_MODULE_LAYER_NORM:
+    case TN_MODULE_SPLADE:
+    case TN_MODULE_NORMALIZE: break;
+    }
+    return module->in_features;
+}
+
+static void check_width(const struct tn_module_source *m, const struct tn_module *module)
+{
+    bool encoder = module->kind == TN_MODULE_TRANSFORMER;
+    uint64_t expected = width_of(m, module);
+    if (!encoder) tn_module_width(m, module->in_features, "in_features");
+    if (encoder && expected == 0) return; /* another finding says why it is not known */
+    if (module->out_features == expected && expected > 0) return;
+    struct tn_finding *f = tn_module_blocker(m, TN_METADATA_INVALID, encoder ? "states another width than its component has"
+                                                                             : "states a width that its input does not give");
+    tn_at_json_member(f, m->root, "out_features");
+    tn_found(f, "%llu", (unsigned long long)module->out_features);
+    tn_expected(f, "%llu%s%s", (unsigned long long)expected, encoder ? ", by " : "", encoder ? encoder_width(m) : "");
+}
+
 static void check_place(const struct tn_module_source *m, struct tn_module *module)
 {
     struct tn_chain *chain = m->chain;
-    bool encoder = module->kind == TN_MODULE_TRANSFORMER, pooling = module->kind == TN_MODULE_POOLING;
-    bool tokens = chain->state == TN_CHAIN_TOKENS;
-    bool fits = encoder ? chain->state == TN_CHAIN_TEXT : pooling ? tokens : chain->state != TN_CHAIN_TEXT &&
-                                                                                 module->on_tokens == tokens;
-    if (!fits) {
-        tn_module_blocker(m, TN_METADATA_INVALID, "does not stand where its kind of rows comes in");
+    if (!stands_well(m, module)) {
+        break_chain(chain);
         return;
     }
-    uint64_t expected = pooling ? module->in_features * module->pooling_count
-                                : module->kind == TN_MODULE_DENSE || encoder ? module->out_features : module->in_features;
-    if (!encoder) tn_module_width(m, module->in_features, "in_features");
-    if (module->out_features != expected || expected == 0) {
-        struct tn_finding *f = tn_module_blocker(m, TN_METADATA_INVALID, "states a width that its input does not give");
-        tn_at_json_member(f, m->root, "out_features");
-        tn_found(f, "%llu", (unsigned long long)module->out_features);
-        tn_expected(f, "%llu", (unsigned long long)expected);
-    }
-    if (encoder) chain->state = TN_CHAIN_TOKENS;
-    if (pooling) chain->state = TN_CHAIN_SENTENCE;
+    check_width(m, module);
+    if (module->kind == TN_MODULE_TRANSFORMER) chain->state = gives_vocabulary(m) ? TN_CHAIN_VOCABULARY : TN_CHAIN_TOKENS;
+    if (module->kind == TN_MODULE_POOLING) chain->state = TN_CHAIN_SENTENCE;
+    if (module->kind == TN_MODULE_SPLADE) chain->state = TN_CHAIN_SCORES;
     chain->width = module->out_features;
+}
+
+static void refuse_folder_of(const struct tn_module_source *m, enum tn_status code, const char *what, const char *expected)
+{
+    struct tn_finding *f = tn_module_blocker(m, code, what);
+    tn_at_json_member(f, m->root, "path");
+    tn_found(f, "\"%.*s\"", TN_FMT_ARG(m->path));
+    tn_expected(f, "%s", expected);
+}
+
+/*
+ * The folder of the weights, which the encoder shares with its component; where there are none, no folder. One class of
+ * encoders holds the tensors of the module behind it.
+ */
+static bool check_folder(const struct tn_module_source *m, const struct tn_module *module)
+{
+    const struct tn_description *d = m->chain->b->d;
+    bool encoder = module->kind == TN_MODULE_TRANSFORMER;
+    bool shared = d->component_count > 0 && tn_str_is(d->components[0].architecture, TN_CLASS_STANFORD);
+    bool known = d->component_count > 0 && d->components[0].variant; /* without, its folder was refused */
+    bool own = !known || !tn_str_eq(m->path, d->components[0].folder);
+    size_t before = d->findings.blockers;
+    if (encoder && own && known)
+        refuse_folder_of(m, TN_METADATA_INVALID, "has another folder than its component", "the component's folder");
+    else if (!encoder && !tn_module_has_weights(module->kind) && m->path.n > 0)
+        refuse_folder_of(m, TN_METADATA_INVALID, "has a folder, and no weights to find there", "\"\"");
+    else if (!encoder && tn_module_has_weights(module->kind) && shared && own)
+        refuse_folder_of(m, TN_METADATA_INVALID, "has another folder than the encoder, which holds its tensors", "the encoder's folder");
+    else if (!encoder && tn_module_has_weights(module->kind) && !own && !shared)
+        refuse_folder_of(m, TN_METADATA_INVALID, "has the encoder's folder", "a folder with weights of its own");
+    else if (!encoder && tn_module_has_weights(module->kind) && !shared && !tn_inventory_part(m->chain->b->inv, m->path))
+        refuse_folder_of(m, TN_ARTIFACT_MISSING, "has a folder without weights", "a folder that holds model.safetensors");
+    return d->findings.blockers == before;
+}
+
+/* Modules that did nothing leave gaps; but one follows the other. */
+static void check_index(const struct tn_module_source *m)
+{
+    const struct tn_description *d = m->chain->b->d;
+    uint32_t before = d->module_count ? d->modules[d->module_count - 1].index : 0;
+    if (d->module_count == 0 || m->index > before) return;
+    struct tn_finding *f = tn_module_blocker(m, TN_METADATA_INVALID, "does not follow the module before it");
+    tn_at_json_member(f, m->root, "index");
+    tn_found(f, "%u", (unsigned)m->index);
+    tn_expected(f, "more than %u, the index of the module before", (unsigned)before);
 }
 
 static void read_module(struct tn_chain *chain, struct tn_json entry, uint32_t position)
@@ -233,25 +409,34 @@ static void read_module(struct tn_chain *chain, struct tn_json entry, uint32_t p
     struct tn_module_source m = {.chain = chain, .index = position, .entry = entry, .root = entry};
     struct tn_module module = {.activation = TN_STR("")};
     bool good;
-    m.type = text_of(b, entry, "kind");
-    m.path = path_of(b, entry, "path", &good);
-    if (!good || !kind_of(m.type, &module.kind)) return;
-    m.index = (uint32_t)size_of(entry, "index");
-    module.on_tokens = flag_of(entry, "on_tokens");
-    module.in_features = size_of(entry, "in_features");
-    module.out_features = size_of(entry, "out_features");
+    m.type = tn_package_text(b, entry, "kind");
+    m.path = tn_package_path(b, entry, "path", &good);
+    if (!kind_of(m.type, &module.kind)) good = false;
+    if (!good || tn_doc_is_touched(b->marks, entry)) {
+        break_chain(chain);
+        return;
+    }
+    m.index = (uint32_t)tn_package_size(entry, "index");
+    module.on_tokens = tn_package_flag(entry, "on_tokens");
+    module.in_features = tn_package_size(entry, "in_features");
+    module.out_features = tn_package_size(entry, "out_features");
     if (module.kind == TN_MODULE_POOLING) read_pooling(b, entry, &module);
+    check_index(&m);
+    bool there = check_folder(&m, &module);
     check_place(&m, &module);
     if (module.kind == TN_MODULE_DENSE) {
-        module.bias = flag_of(entry, "bias");
-        module.residual = flag_of(entry, "residual");
-        module.activation = text_of(b, entry, "activation");
-        tn_bind_dense(&m, &module);
+        module.bias = tn_package_flag(entry, "bias");
+        module.residual = tn_package_flag(entry, "residual");
+        module.activation = tn_package_text(b, entry, "activation");
+        if (there) tn_bind_dense(&m, &module);
     }
+    struct tn_str strategy = tn_package_text(b, entry, "strategy");
+    module.sum = tn_str_is(strategy, "sum");
+    module.twice = tn_package_flag(entry, "log_twice");
     if (module.kind == TN_MODULE_LAYER_NORM) {
         module.bias = true;
         (void)tn_json_f64(tn_json_get(entry, "eps"), &module.eps);
-        tn_bind_layer_norm(&m, &module);
+        if (there) tn_bind_layer_norm(&m, &module);
     }
     tn_module_keep(&m, &module);
 }
@@ -262,68 +447,12 @@ static void read_modules(struct tn_builder *b, struct tn_json list)
     size_t count = tn_json_count(list), most = b->inv->ctx->limits.modules;
     uint32_t position = 0;
     if (count > most) {
-        tn_expected(refuse(b, list, TN_RESOURCE_LIMIT, "has more modules than the limit allows"), "at most %zu", most);
+        tn_expected(tn_package_refuse(b, list, TN_RESOURCE_LIMIT, "has more modules than the limit allows"), "at most %zu", most);
         return;
     }
     b->d->modules = tn_builder_array(b, count, sizeof(*b->d->modules));
     for (struct tn_json v = tn_json_first(list); tn_json_present(v) && b->failed == TN_OK; v = tn_json_next(v))
         read_module(&chain, v, position++);
-}
-
-/* ---- head -------------------------------------------------------------------------------------------------------- */
-
-/* The class that wrote the weights says which head they have; the document says it in two places. */
-static void check_class(struct tn_builder *b, struct tn_json object, const struct tn_head *head)
-{
-    enum tn_head_kind kind;
-    if (b->d->component_count == 0) return;
-    struct tn_str class = b->d->components[0].architecture;
-    if (tn_head_of_class(class, &kind) && kind == head->kind) return;
-    tn_expected(refuse(b, tn_json_get(object, "kind"), TN_METADATA_INVALID, "is not the head of the component's class"),
-                "the head of %.*s", TN_FMT_ARG(class));
-}
-
-static void read_labels(struct tn_builder *b, struct tn_json list, struct tn_head *head)
-{
-    size_t count = tn_json_count(list);
-    bool labelled = tn_head_kind_is_labelled(head->kind);
-    if (labelled != (count > 0)) {
-        tn_expected(refuse(b, list, TN_METADATA_INVALID, "does not go with the kind of the head"),
-                    labelled ? "a label for each output" : "null: outputs of this kind have no labels");
-        return;
-    }
-    if (!labelled) return;
-    head->labels = tn_builder_array(b, count, sizeof(*head->labels));
-    for (struct tn_json v = tn_json_first(list); head->labels && tn_json_present(v); v = tn_json_next(v)) {
-        struct tn_str name = TN_STR("");
-        (void)tn_json_str(v, &name);
-        head->labels[head->outputs++] = tn_builder_str(b, name);
-    }
-}
-
-static void read_head(struct tn_builder *b, struct tn_json object)
-{
-    struct tn_head *head = tn_builder_array(b, 1, sizeof(*head));
-    if (!head || !tn_head_kind_of(text_of(b, object, "kind"), &head->kind)) return;
-    struct tn_str problem = text_of(b, object, "problem");
-    for (unsigned p = 0; p < TN_PROBLEMS; p++)
-        if (tn_str_is(problem, tn_problem_name((enum tn_problem)p))) head->problem = (enum tn_problem)p;
-    head->outputs = tn_head_kind_outputs(head->kind);
-    head->labels_stated = flag_of(object, "labels_stated");
-    head->cross_encoder = flag_of(object, "cross_encoder");
-    head->activation = text_of(b, object, "activation");
-    head->no_answer = flag_of(object, "no_answer");
-    read_labels(b, tn_json_get(object, "labels"), head);
-    if (head->no_answer && head->kind != TN_HEAD_QUESTION_ANSWERING)
-        refuse(b, tn_json_get(object, "no_answer"), TN_METADATA_INVALID, "does not go with the kind of the head");
-    check_class(b, object, head);
-    tn_fact_of_json(b, tn_json_get(object, "kind"), RULE, false, "head.kind");
-    if (head->labels) tn_fact_of_json(b, tn_json_get(object, "labels"), RULE, false, "head.labels");
-    if (head->no_answer) tn_fact_of_json(b, tn_json_get(object, "no_answer"), RULE, false, "head.no_answer");
-    if (head->problem) tn_fact_of_json(b, tn_json_get(object, "problem"), RULE, false, "head.problem");
-    if (head->cross_encoder) tn_fact_of_json(b, tn_json_get(object, "cross_encoder"), RULE, false, "head.cross_encoder");
-    if (head->activation.n) tn_fact_of_json(b, tn_json_get(object, "activation"), RULE, false, "head.activation");
-    b->d->head = head;
 }
 
 /* ---- several vectors per text -------------------------------------------------------------------------------------- */
@@ -341,7 +470,7 @@ static void check_role_length(struct tn_builder *b, struct tn_json v)
     bool hard = false;
     uint64_t stated = 0, most = b->d->component_count ? tn_component_positions(b->d->components, &hard) : 0;
     if (!hard || most == 0 || !tn_json_u64(v, &stated) || stated <= most) return;
-    tn_expected(refuse(b, v, TN_METADATA_INVALID, "is more than the position table holds"), "at most %llu", (unsigned long long)most);
+    tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "is more than the position table holds"), "at most %llu", (unsigned long long)most);
 }
 
 static void read_multi_vector(struct tn_builder *b, struct tn_json object)
@@ -349,14 +478,14 @@ static void read_multi_vector(struct tn_builder *b, struct tn_json object)
     struct tn_multi_vector *m = tn_describe_multi_vector(b);
     struct tn_json expansion = tn_json_get(object, "expansion");
     if (!m) return;
-    m->length[TN_OF_QUERY] = size_of(object, "query_length");
-    m->length[TN_OF_DOCUMENT] = size_of(object, "document_length");
+    m->length[TN_OF_QUERY] = tn_package_size(object, "query_length");
+    m->length[TN_OF_DOCUMENT] = tn_package_size(object, "document_length");
     m->expansion = (struct tn_expansion){
-        .length = size_of(expansion, "length"), .fixed = flag_of(expansion, "fixed"), .attended = flag_of(expansion, "attended"),
-        .kept = flag_of(expansion, "kept"), .token = text_of(b, expansion, "token")};
+        .length = tn_package_size(expansion, "length"), .fixed = tn_package_flag(expansion, "fixed"), .attended = tn_package_flag(expansion, "attended"),
+        .kept = tn_package_flag(expansion, "kept"), .token = tn_package_text(b, expansion, "token")};
     m->skip = read_texts(b, tn_json_get(object, "skip"), &m->skip_count);
-    m->skips[TN_OF_QUERY] = flag_of(object, "skips_in_queries");
-    m->skips[TN_OF_DOCUMENT] = flag_of(object, "skips_in_documents");
+    m->skips[TN_OF_QUERY] = tn_package_flag(object, "skips_in_queries");
+    m->skips[TN_OF_DOCUMENT] = tn_package_flag(object, "skips_in_documents");
     m->markers = read_texts(b, tn_json_get(object, "markers"), &m->marker_count);
     tn_fact_of_json(b, object, RULE, false, "multi_vector.stated");
     check_role_length(b, tn_json_get(object, "query_length"));
@@ -364,50 +493,25 @@ static void read_multi_vector(struct tn_builder *b, struct tn_json object)
     check_role_length(b, tn_json_get(expansion, "length"));
 }
 
-/* ---- tokenizer --------------------------------------------------------------------------------------------------- */
-
-static void check_file(struct tn_builder *b, struct tn_json object, const char *key, struct tn_str path)
-{
-    if (path.n == 0 || b->failed != TN_OK || tn_builder_has(b, path)) return;
-    refuse(b, tn_json_get(object, key), TN_ARTIFACT_MISSING, "names a file that the package does not hold");
-}
-
-/* The file that the source needs is named. */
-static void check_source(struct tn_builder *b, struct tn_json object, const struct tn_tokenizer_facts *t)
-{
-    bool lines = t->source == TN_TOKENIZER_VOCAB;
-    const char *key = lines ? "vocab_txt" : "tokenizer_json";
-    if ((lines ? t->vocab_txt : t->tokenizer_json).n > 0) return;
-    tn_expected(refuse(b, tn_json_get(object, key), TN_METADATA_INVALID, "names no file, which its source needs"), "a path");
-}
-
-static void read_tokenizer(struct tn_builder *b, struct tn_json object)
-{
-    struct tn_tokenizer_facts *t = &b->d->tokenizer;
-    struct tn_str source = text_of(b, object, "source"), template = text_of(b, object, "pair_template");
-    size_t before = b->d->findings.blockers;
-    t->present = true;
-    for (unsigned i = TN_TOKENIZER_FILE; i <= TN_TOKENIZER_VOCAB; i++)
-        if (tn_str_is(source, tn_tokenizer_source_name((enum tn_tokenizer_source)i))) t->source = (enum tn_tokenizer_source)i;
-    if (tn_str_is(template, tn_tokenizer_template_name(TN_TEMPLATE_TWO_SEPARATORS))) t->pair_template = TN_TEMPLATE_TWO_SEPARATORS;
-    for (size_t i = 0; i < tn_tokenizer_member_count; i++) {
-        const struct tn_tokenizer_member *m = &tn_tokenizer_members[i];
-        void *field = (char *)t + m->offset;
-        bool good;
-        if (m->kind == TN_TOKENIZER_BOOL) *(bool *)field = flag_of(object, m->name);
-        else if (m->kind != TN_TOKENIZER_PATH) *(struct tn_str *)field = text_of(b, object, m->name);
-        else {
-            *(struct tn_str *)field = path_of(b, object, m->name, &good);
-            check_file(b, object, m->name, *(struct tn_str *)field);
-        }
-    }
-    t->strip_accents_set = tn_json_bool(tn_json_get(object, "strip_accents"), &t->strip_accents);
-    t->model_max_length_set = tn_json_u64(tn_json_get(object, "model_max_length"), &t->model_max_length);
-    check_source(b, object, t);
-    t->refused = b->d->findings.blockers > before;
-}
-
 /* ---- what was asserted, and what was left open -------------------------------------------------------------------- */
+
+/* "/x" or "DOCUMENT#/x"; of a configuration no field that is known to matter, or known not to. */
+static void check_assertion(struct tn_builder *b, struct tn_json v, struct tn_str s)
+{
+    const struct tn_schema *schema = b->d->component_count ? b->d->components[0].schema : NULL;
+    const char *mark = s.n ? memchr(s.s, '#', s.n) : NULL;
+    struct tn_str pointer = s, file = TN_STR("config.json");
+    if (mark) {
+        file.s = s.s, file.n = (size_t)(mark - s.s);
+        pointer.s = mark + 1, pointer.n = s.n - file.n - 1;
+    }
+    if (pointer.n == 0 || pointer.s[0] != '/') {
+        tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "names no field"), "a JSON pointer, or a document, # and a pointer");
+    } else if (tn_str_ends(file, "config.json") && schema && tn_config_knows(schema, pointer)) {
+        tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "asserts a field that is known"),
+                    "a field of config.json that the family %s has never heard of", schema->id);
+    }
+}
 
 static void read_assertions(struct tn_builder *b, struct tn_json list)
 {
@@ -416,6 +520,7 @@ static void read_assertions(struct tn_builder *b, struct tn_json list)
     for (struct tn_json v = tn_json_first(list); d->descriptive && tn_json_present(v); v = tn_json_next(v)) {
         struct tn_str s = TN_STR("");
         (void)tn_json_str(v, &s);
+        check_assertion(b, v, s);
         d->descriptive[d->descriptive_count++] = tn_builder_str(b, s);
     }
 }
@@ -434,9 +539,9 @@ static enum tn_status code_of(struct tn_str name)
 
 static void repeat_undetermined(struct tn_builder *b, struct tn_json entry)
 {
-    struct tn_str reason = text_of(b, entry, "reason"), found = text_of(b, entry, "found");
-    struct tn_str expected = text_of(b, entry, "expected"), remedy = text_of(b, entry, "remedy");
-    struct tn_finding *f = tn_blocker(b, code_of(text_of(b, entry, "code")), "left undetermined: %.*s", TN_FMT_ARG(reason));
+    struct tn_str reason = tn_package_text(b, entry, "reason"), found = tn_package_text(b, entry, "found");
+    struct tn_str expected = tn_package_text(b, entry, "expected"), remedy = tn_package_text(b, entry, "remedy");
+    struct tn_finding *f = tn_blocker(b, code_of(tn_package_text(b, entry, "code")), "left undetermined: %.*s", TN_FMT_ARG(reason));
     tn_at_json(f, entry);
     if (found.n) tn_found(f, "%.*s", TN_FMT_ARG(found));
     if (expected.n) tn_expected(f, "%.*s", TN_FMT_ARG(expected));
@@ -450,7 +555,7 @@ static void read_components(struct tn_builder *b, struct tn_json list)
     size_t count = tn_json_count(list);
     if (count == 0) return;
     if (count > 1) {
-        tn_expected(refuse(b, list, TN_UNSUPPORTED_CONFIG, "has several components"), "one: the encoder");
+        tn_expected(tn_package_refuse(b, list, TN_UNSUPPORTED_CONFIG, "has several components"), "one: the encoder");
         return;
     }
     struct tn_component *kept = tn_builder_array(b, 1, sizeof(*kept));
@@ -468,6 +573,8 @@ static void read_prompts(struct tn_builder *b, struct tn_json object)
     for (struct tn_json v = tn_json_first(object); d->prompts && tn_json_present(v); v = tn_json_next(v)) {
         struct tn_str text = TN_STR("");
         (void)tn_json_str(v, &text);
+        if (tn_json_key(v).n && memchr(tn_json_key(v).s, 0, tn_json_key(v).n))
+            tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "has a name that nobody can ask for"), "a name without NUL");
         d->prompts[d->prompt_count++] =
             (struct tn_prompt){.name = tn_builder_str(b, tn_json_key(v)), .text = tn_builder_str(b, text)};
     }
@@ -475,18 +582,9 @@ static void read_prompts(struct tn_builder *b, struct tn_json object)
 
 static void check_default_prompt(struct tn_builder *b, struct tn_json v)
 {
+    if (tn_doc_hides(b->marks, tn_json_root(v.doc), "prompts")) return;
     if (b->d->default_prompt.n == 0 || b->failed != TN_OK || tn_description_prompt(b->d, b->d->default_prompt)) return;
-    tn_expected(refuse(b, v, TN_METADATA_INVALID, "names a prompt that is not there"), "a name of /prompts, or \"\"");
-}
-
-/* The row that stands for padding is one of the table. */
-static void check_pad(struct tn_builder *b, struct tn_json v)
-{
-    if (b->d->component_count == 0 || !tn_json_present(v)) return;
-    const struct tn_value *pad = tn_component_value(b->d->components, "pad_token_id");
-    const struct tn_value *rows = tn_component_value(b->d->components, "vocab_size");
-    if (!pad->present || !rows->present || pad->u < rows->u) return;
-    tn_expected(refuse(b, v, TN_METADATA_INVALID, "is outside the vocabulary"), "less than %llu", (unsigned long long)rows->u);
+    tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "names a prompt that is not there"), "a name of /prompts, or \"\"");
 }
 
 /* No length beyond the encoder's position table, where the forward pass would read past its end. */
@@ -497,30 +595,62 @@ static void check_length(struct tn_builder *b, struct tn_json v)
     bool hard;
     uint64_t most = tn_component_positions(c, &hard);
     if (most == 0 || !hard || b->d->max_seq_length <= most) return;
-    tn_expected(refuse(b, v, TN_METADATA_INVALID, "is more than the position table holds"), "at most %llu",
+    tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "is more than the position table holds"), "at most %llu",
                 (unsigned long long)most);
+}
+
+/* A row of numbers over the vocabulary comes from a head that gives them, and only such a row is cut to its largest. */
+static void check_sparse(struct tn_builder *b, struct tn_json root)
+{
+    const struct tn_description *d = b->d;
+    struct tn_json list = tn_json_get(root, "modules"), last = tn_json_at(list, tn_json_count(list) ? tn_json_count(list) - 1 : 0);
+    bool sparse = d->module_count && d->modules[d->module_count - 1].kind == TN_MODULE_SPLADE;
+    bool headed = d->head && tn_head_kind_is_vocabulary(d->head->kind);
+    if (sparse && !headed && !tn_doc_hides(b->marks, root, "head"))
+        tn_expected(tn_package_refuse(b, tn_json_get(last, "kind"), TN_METADATA_INVALID, "stands behind no head over the vocabulary"),
+                    "/head of kind masked_lm or pretraining");
+    if (d->max_active_dims && !sparse && !tn_doc_hides(b->marks, root, "modules"))
+        tn_expected(tn_package_refuse(b, tn_json_get(root, "max_active_dims"), TN_METADATA_INVALID, "belongs to sparse vectors"),
+                    "null, or splade_pooling as the last of /modules");
+}
+
+/* A vector is cut to fewer numbers, and only behind modules that make one. */
+static void check_cut(struct tn_builder *b, struct tn_json v)
+{
+    const struct tn_description *d = b->d;
+    bool pooled = false;
+    if (d->truncate_dim == 0 || d->component_count == 0 || tn_doc_hides(b->marks, tn_json_root(v.doc), "modules")) return;
+    for (uint32_t i = 0; i < d->module_count; i++) pooled |= d->modules[i].kind == TN_MODULE_POOLING;
+    uint64_t width = pooled && d->module_count ? d->modules[d->module_count - 1].out_features : 0;
+    if (d->truncate_dim <= width) return;
+    struct tn_finding *f = tn_package_refuse(b, v, TN_METADATA_INVALID, pooled ? "is more than there is to cut" : "cuts a vector that nothing makes");
+    if (pooled) tn_expected(f, "at most %llu, the width of the last module; 0: nothing is cut", (unsigned long long)width);
+    else tn_expected(f, "0, without a pooling among /modules");
 }
 
 void tn_package_document_read(struct tn_builder *b, struct tn_json root)
 {
     struct tn_description *d = b->d;
-    d->default_prompt = text_of(b, root, "default_prompt");
-    d->similarity = text_of(b, root, "similarity");
-    d->max_seq_length = size_of(root, "max_seq_length");
-    d->truncate_dim = size_of(root, "truncate_dim");
+    d->default_prompt = tn_package_text(b, root, "default_prompt");
+    d->similarity = tn_package_text(b, root, "similarity");
+    d->max_seq_length = tn_package_size(root, "max_seq_length");
+    d->truncate_dim = tn_package_size(root, "truncate_dim");
+    d->max_active_dims = tn_package_size(root, "max_active_dims");
     d->chain_document = tn_builder_str(b, root.doc->file);
     read_components(b, tn_json_get(root, "components"));
     read_modules(b, tn_json_get(root, "modules"));
-    if (tn_json_is(tn_json_get(root, "head"), TN_JSON_OBJECT)) read_head(b, tn_json_get(root, "head"));
+    if (tn_json_is(tn_json_get(root, "head"), TN_JSON_OBJECT)) tn_package_read_head(b, tn_json_get(root, "head"));
     if (tn_json_is(tn_json_get(root, "multi_vector"), TN_JSON_OBJECT)) read_multi_vector(b, tn_json_get(root, "multi_vector"));
     read_prompts(b, tn_json_get(root, "prompts"));
     check_default_prompt(b, tn_json_get(root, "default_prompt"));
     check_length(b, tn_json_get(root, "max_seq_length"));
-    check_pad(b, tn_json_find(root, "/components/0/config/pad_token_id"));
-    if (tn_json_is(tn_json_get(root, "tokenizer"), TN_JSON_OBJECT)) read_tokenizer(b, tn_json_get(root, "tokenizer"));
+    check_sparse(b, root);
+    check_cut(b, tn_json_get(root, "truncate_dim"));
+    if (tn_json_is(tn_json_get(root, "tokenizer"), TN_JSON_OBJECT)) tn_package_read_tokenizer(b, tn_json_get(root, "tokenizer"));
     read_assertions(b, tn_json_get(root, "descriptive"));
     tn_require_stated_list(b, tn_json_get(root, "required_capabilities"));
-    tn_take_hints(b, tn_json_get(root, "execution_hints"));
+    if (!tn_doc_hides(b->marks, root, "execution_hints")) tn_take_hints(b, tn_json_get(root, "execution_hints"));
     struct tn_json open = tn_json_get(root, "undetermined");
-    for (struct tn_json v = tn_json_first(open); tn_json_present(v); v = tn_json_next(v)) repeat_undetermined(b, v);
+    for (struct tn_json v = tn_json_first(open); tn_json_present(v); v = tn_json_next(v))
+        if (!tn_doc_is_touched(b->marks, v)) repeat_undetermined(b, v);
 }

@@ -57,8 +57,8 @@ static const struct tn_doctype components = {.kind = TN_DOC_LIST, .items = &comp
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 
 #define MODULE_FIELDS                                                                              \
-    {"index", &position, TN_DOC_REQUIRED, NULL, "Its place in the list that it was read from."},   \
-        {"path", &any_text, TN_DOC_REQUIRED, NULL, "Folder of its weights; empty for the root."},  \
+    {"index", &position, TN_DOC_REQUIRED, NULL, "Its place in the list that it was read from; each is above the one before."},   \
+        {"path", &any_text, TN_DOC_REQUIRED, NULL, "Folder of its weights; empty for the root, and where it has none."},  \
         {"on_tokens", &flag, TN_DOC_REQUIRED, NULL, "Works on the row of each token, not on the pooled row."}
 
 #define WIDTH_FIELDS                                                                               \
@@ -118,12 +118,23 @@ static const struct tn_docfield normalize_fields[] = {
     WIDTH_FIELDS,
 };
 
+static const char *const strategy_values[] = {"max", "sum", NULL};
+static const struct tn_doctype strategy = {.kind = TN_DOC_ENUM, .values = strategy_values};
+
+static const struct tn_docfield splade_fields[] = {
+    MODULE_FIELDS,
+    WIDTH_FIELDS,
+    {"strategy", &strategy, TN_DOC_REQUIRED, NULL, "Over the tokens."},
+    {"log_twice", &flag, TN_DOC_REQUIRED, NULL, "Whether log(1 + x) is taken twice."},
+};
+
 static const struct tn_docvariant module_kinds[] = {
     {"transformer", "The encoder: texts to token rows.", transformer_fields, COUNT(transformer_fields)},
     {"pooling", "Token rows to one row.", pooling_fields, COUNT(pooling_fields)},
     {"dense", "A linear map with an activation.", dense_fields, COUNT(dense_fields)},
     {"layer_norm", "Layer normalisation with weight and bias.", norm_fields, COUNT(norm_fields)},
     {"normalize", "Scales a row to length one.", normalize_fields, COUNT(normalize_fields)},
+    {"splade_pooling", "Numbers over the vocabulary to one sparse row.", splade_fields, COUNT(splade_fields)},
 };
 
 static const struct tn_doctype module = {
@@ -218,12 +229,12 @@ static const struct tn_doctype pair_template = {.kind = TN_DOC_ENUM, .values = t
 static const struct tn_docfield tokenizer_fields[] = {
     {"source", &source, TN_DOC_REQUIRED, NULL,
      "Where the stages come from: tokenizer.json as it stands, its vocabulary with the stages of a class, or vocab.txt."},
-    {"pair_template", &pair_template, TN_DOC_REQUIRED, NULL, "How the class joins two texts: one separator and type 1 for the second, or two separators and no types."},
+    {"pair_template", &pair_template, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "How the class joins two texts: one separator and type 1 for the second, or two separators and no types. Null: as tokenizer.json says."},
     {"class", &any_text, TN_DOC_REQUIRED, NULL, "The class that the stages were taken from, for people."},
-    {"tokenizer_json", &any_text, TN_DOC_REQUIRED, NULL, "Path of tokenizer.json; empty: none."},
-    {"vocab_txt", &any_text, TN_DOC_REQUIRED, NULL, "Path of vocab.txt; empty: none."},
-    {"do_lower_case", &flag, TN_DOC_REQUIRED, NULL, NULL},
-    {"tokenize_chinese_chars", &flag, TN_DOC_REQUIRED, NULL, NULL},
+    {"tokenizer_json", &any_text, TN_DOC_REQUIRED, NULL, "Path of tokenizer.json; empty where the source is vocab."},
+    {"vocab_txt", &any_text, TN_DOC_REQUIRED, NULL, "Path of vocab.txt; empty where the source is another."},
+    {"do_lower_case", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Option of the class; null: as tokenizer.json says."},
+    {"tokenize_chinese_chars", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Option of the class; null: as tokenizer.json says."},
     {"lower_case_first", &flag, TN_DOC_REQUIRED, NULL, "Lowers the text before all other stages."},
     {"type_ids", &flag, TN_DOC_REQUIRED, NULL, "Whether the network is given the type ids."},
     {"clean_up_spaces", &flag, 0, "false", "Whether texts made of tokens lose blanks before punctuation."},
@@ -234,8 +245,8 @@ static const struct tn_docfield tokenizer_fields[] = {
     {"mask_token", &any_text, TN_DOC_REQUIRED, NULL, NULL},
     {"padding_side", &side, TN_DOC_REQUIRED, NULL, NULL},
     {"truncation_side", &side, TN_DOC_REQUIRED, NULL, NULL},
-    {"strip_accents", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Null: follows do_lower_case."},
-    {"model_max_length", &size, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Null: none was stated."},
+    {"strip_accents", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Option of the class; null: follows do_lower_case, or as tokenizer.json says."},
+    {"model_max_length", &size, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "What the original stated, for people: max_seq_length is what counts. Null: nothing."},
 };
 
 static const struct tn_doctype tokenizer = {
@@ -284,6 +295,7 @@ static const struct tn_docfield fields[] = {
     {"modules", &modules, TN_DOC_REQUIRED, NULL, NULL},
     {"head", &head, TN_DOC_NULLABLE, NULL, "Null: the rows of the encoder are the end."},
     {"multi_vector", &multi_vector, TN_DOC_NULLABLE, NULL, "Null: not several vectors per text."},
+    {"max_active_dims", &size, TN_DOC_NULLABLE, NULL, "Most terms of a sparse vector; null: not stated."},
     {"prompts", &prompts, TN_DOC_REQUIRED, NULL, NULL},
     {"default_prompt", &any_text, TN_DOC_REQUIRED, NULL, "Role of the prompt that is used when none is named; empty: none."},
     {"similarity", &similarity, TN_DOC_REQUIRED, NULL, "How vectors are compared; empty: not stated."},
@@ -304,3 +316,19 @@ const struct tn_doctype tn_package_document_type = {
     .fields = fields,
     .field_count = COUNT(fields),
 };
+
+/* ---- what it says at all ----------------------------------------------------------------------------------------- */
+
+enum tn_status tn_package_document_check(struct tn_json root, struct tn_findings *findings, struct tn_doc_marks *marks)
+{
+    enum tn_status status = tn_doctype_check_marked(root, &tn_package_document_type, TN_PHASE_DESCRIBE, findings, marks);
+    struct tn_json list = tn_json_get(root, "components"), left_open = tn_json_get(root, "undetermined");
+    if (status == TN_INSUFFICIENT_MEMORY || !tn_json_is(list, TN_JSON_ARRAY) || tn_json_count(list) > 0) return status;
+    if (!tn_json_is(left_open, TN_JSON_ARRAY) || tn_json_count(left_open) > 0) return status;
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_METADATA_INVALID, TN_PHASE_DESCRIBE,
+                                           "the document names no component, and does not say why");
+    tn_at_json(f, list);
+    tn_found(f, "[]");
+    tn_expected(f, "the encoder, or what keeps it from being named in /undetermined");
+    return status ? status : TN_METADATA_INVALID;
+}

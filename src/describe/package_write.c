@@ -10,8 +10,8 @@ const struct tn_tokenizer_member tn_tokenizer_members[] = {
     {"class", TN_TOKENIZER_TEXT, TOKENIZER_OFFSET(tokenizer_class)},
     {"tokenizer_json", TN_TOKENIZER_PATH, TOKENIZER_OFFSET(tokenizer_json)},
     {"vocab_txt", TN_TOKENIZER_PATH, TOKENIZER_OFFSET(vocab_txt)},
-    {"do_lower_case", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(do_lower_case)},
-    {"tokenize_chinese_chars", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(tokenize_chinese_chars)},
+    {"do_lower_case", TN_TOKENIZER_STAGE, TOKENIZER_OFFSET(do_lower_case)},
+    {"tokenize_chinese_chars", TN_TOKENIZER_STAGE, TOKENIZER_OFFSET(tokenize_chinese_chars)},
     {"lower_case_first", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(lower_case_first)},
     {"type_ids", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(type_ids)},
     {"clean_up_spaces", TN_TOKENIZER_BOOL, TOKENIZER_OFFSET(clean_up_spaces)},
@@ -97,7 +97,7 @@ static void write_module(struct tn_json_writer *w, const struct tn_module *m)
     tn_jw_begin_object(w);
     tn_jw_member_u64(w, "index", m->index);
     tn_jw_member_cstr(w, "kind", tn_module_kind_name(m->kind));
-    tn_jw_member_str(w, "path", m->path);
+    tn_jw_member_str(w, "path", tn_module_has_weights(m->kind) ? m->path : TN_STR(""));
     tn_jw_member_bool(w, "on_tokens", m->on_tokens);
     if (m->in_features) tn_jw_member_u64(w, "in_features", m->in_features);
     if (m->out_features) tn_jw_member_u64(w, "out_features", m->out_features);
@@ -106,6 +106,10 @@ static void write_module(struct tn_json_writer *w, const struct tn_module *m)
         tn_jw_member_bool(w, "bias", m->bias);
         tn_jw_member_str(w, "activation", m->activation);
         tn_jw_member_bool(w, "residual", m->residual);
+    }
+    if (m->kind == TN_MODULE_SPLADE) {
+        tn_jw_member_cstr(w, "strategy", m->sum ? "sum" : "max");
+        tn_jw_member_bool(w, "log_twice", m->twice);
     }
     if (m->kind == TN_MODULE_LAYER_NORM) tn_jw_member_f64(w, "eps", m->eps);
     tn_jw_end_object(w);
@@ -183,16 +187,18 @@ static void write_multi_vector(struct tn_json_writer *w, const struct tn_multi_v
 
 static void write_tokenizer(struct tn_json_writer *w, const struct tn_tokenizer_facts *t)
 {
+    bool of_class = t->source != TN_TOKENIZER_FILE;
     tn_jw_begin_object(w);
     tn_jw_member_cstr(w, "source", tn_tokenizer_source_name(t->source));
-    tn_jw_member_cstr(w, "pair_template", tn_tokenizer_template_name(t->pair_template));
+    tn_jw_member_cstr(w, "pair_template", of_class ? tn_tokenizer_template_name(t->pair_template) : NULL);
     for (size_t i = 0; i < tn_tokenizer_member_count; i++) {
         const struct tn_tokenizer_member *m = &tn_tokenizer_members[i];
         const void *field = (const char *)t + m->offset;
-        if (m->kind == TN_TOKENIZER_BOOL) tn_jw_member_bool(w, m->name, *(const bool *)field);
+        if (m->kind == TN_TOKENIZER_STAGE && !of_class) tn_jw_member_null(w, m->name);
+        else if (m->kind == TN_TOKENIZER_BOOL || m->kind == TN_TOKENIZER_STAGE) tn_jw_member_bool(w, m->name, *(const bool *)field);
         else tn_jw_member_str(w, m->name, *(const struct tn_str *)field);
     }
-    if (t->strip_accents_set) tn_jw_member_bool(w, "strip_accents", t->strip_accents);
+    if (of_class && t->strip_accents_set) tn_jw_member_bool(w, "strip_accents", t->strip_accents);
     else tn_jw_member_null(w, "strip_accents");
     if (t->model_max_length_set) tn_jw_member_u64(w, "model_max_length", t->model_max_length);
     else tn_jw_member_null(w, "model_max_length");
@@ -213,6 +219,8 @@ void tn_description_write_content(struct tn_json_writer *w, const struct tn_desc
     tn_jw_end_array(w);
     write_head(w, d->head);
     write_multi_vector(w, d->multi);
+    if (d->max_active_dims) tn_jw_member_u64(w, "max_active_dims", d->max_active_dims);
+    else tn_jw_member_null(w, "max_active_dims");
     tn_jw_key(w, "prompts");
     tn_jw_begin_object(w);
     for (uint32_t i = 0; i < d->prompt_count; i++) {
@@ -251,23 +259,34 @@ static void write_needs(struct tn_json_writer *w, const struct tn_description *d
 }
 
 /* What the package leaves open, with the reason: reading the document back gives the same refusals. */
+/* Places are inside the package, wherever it stands; of the package as a whole: none. */
+static const char *inside(const struct tn_description *d, const struct tn_finding *f)
+{
+    return tn_str_is(d->inv->shown, f->file) || tn_str_is(d->inv->root, f->file) ? "" : f->file;
+}
+
 static void write_undetermined(struct tn_json_writer *w, const struct tn_description *d)
 {
+    struct tn_findings all;
+    tn_findings_init(&all, d->arena.alloc, d->findings.max);
+    tn_description_findings(d, &all);
+    if (all.dropped > d->findings.dropped && all.count < all.max) w->out->failed = TN_INSUFFICIENT_MEMORY;
     tn_jw_key(w, "undetermined");
     tn_jw_begin_array(w);
-    for (size_t i = 0; i < d->findings.count; i++) {
-        const struct tn_finding *f = &d->findings.items[i];
+    for (size_t i = 0; i < all.count; i++) {
+        const struct tn_finding *f = &all.items[i];
         if (f->severity != TN_BLOCKER) continue;
         tn_jw_begin_object(w);
         tn_jw_member_cstr(w, "code", tn_status_name(f->code));
         tn_jw_member_cstr(w, "reason", f->message);
-        tn_jw_member_cstr(w, "file", f->file);
+        tn_jw_member_cstr(w, "file", inside(d, f));
         tn_jw_member_cstr(w, "found", f->found);
         tn_jw_member_cstr(w, "expected", f->expected);
         tn_jw_member_cstr(w, "remedy", f->remedy);
         tn_jw_end_object(w);
     }
     tn_jw_end_array(w);
+    tn_findings_release(&all);
 }
 
 void tn_package_document_write(struct tn_json_writer *w, const struct tn_description *d, bool provenance)

@@ -27,6 +27,8 @@ void tn_take_model_properties(struct tn_builder *b, const struct tn_hint_propert
 struct tn_standard;
 /* What the structure of an inference-metadata document uses, and a blocker for each part that is not executed here. */
 void tn_require_uses(struct tn_builder *b, const struct tn_standard *doc);
+/* A blocker for each profile and each version of a request's input that is not known here. */
+void tn_require_profiles(struct tn_builder *b, const struct tn_standard *doc);
 
 /*
  * The end of a description: execution_hints.json beside the package, capabilities that follow from what was described, and

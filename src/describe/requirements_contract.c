@@ -9,6 +9,7 @@
 
 static void refuse(struct tn_builder *b, struct tn_json at, const char *what)
 {
+    if (tn_doc_is_touched(&b->d->standard.marks, at)) return; /* what is broken is told, and what it means not known */
     struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "%s, which this runtime does not execute", what);
     tn_at_json(f, at);
     tn_expected(f, "a workflow that invokes one component once and emits its outputs");
@@ -38,13 +39,26 @@ static void count_emits(struct tn_builder *b, const struct tn_std_steps *steps, 
     }
 }
 
-/* Every declared output comes out, whole and once. */
-static void check_outputs(struct tn_builder *b, const struct tn_std_workflow *w)
+/* A step that emits something else than a declared output: the name is told, and hides the output that it means. */
+static bool emits_unknown(const struct tn_standard *doc, const struct tn_std_steps *steps)
 {
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct tn_std_step *s = &steps->items[i];
+        if (s->kind == TN_STD_EMIT && !tn_standard_output(doc, s->output.name)) return true;
+        if (s->kind == TN_STD_SEQUENCE && emits_unknown(doc, &s->body)) return true;
+    }
+    return false;
+}
+
+/* Every declared output comes out, whole and once. */
+static void check_outputs(struct tn_builder *b, const struct tn_standard *doc)
+{
+    const struct tn_std_workflow *w = &doc->workflow;
+    bool known = !tn_doc_hides(&doc->marks, w->at, "steps") && !emits_unknown(doc, &w->steps);
     for (size_t i = 0; i < w->output_count; i++) {
         unsigned emits = 0;
         count_emits(b, &w->steps, &w->outputs[i], &emits);
-        if (emits == 0) refuse(b, w->outputs[i].at, "a declared output is never emitted");
+        if (emits == 0 && known) refuse(b, w->outputs[i].at, "a declared output is never emitted");
     }
 }
 
@@ -52,9 +66,10 @@ static void check_bounds(struct tn_builder *b, const struct tn_standard *doc)
 {
     unsigned invocations = 0;
     count_invocations(b, &doc->workflow.steps, &invocations);
-    if (invocations == 0 && doc->workflow.component_count > 0)
+    bool known = !tn_doc_hides(&doc->marks, doc->workflow.at, "steps");
+    if (invocations == 0 && doc->workflow.component_count > 0 && known)
         refuse(b, tn_json_get(doc->workflow.at, "steps"), "the workflow invokes nothing");
-    check_outputs(b, &doc->workflow);
+    check_outputs(b, doc);
     if (doc->workflow.cell_count > 0) refuse(b, doc->workflow.cells[0].at, "the workflow keeps state");
     if (tn_json_present(doc->image.at)) refuse(b, doc->image.at, "the document has an image program");
     if (tn_json_present(doc->audio.at)) refuse(b, doc->audio.at, "the document has an audio program");
@@ -77,4 +92,5 @@ void tn_require_uses(struct tn_builder *b, const struct tn_standard *doc)
     if (b->failed != TN_OK) return;
     require_uses(b, doc);
     check_bounds(b, doc);
+    tn_require_profiles(b, doc);
 }

@@ -67,8 +67,8 @@ struct tn_schema {
      * what training saw, and a package may state more. NULL: always.
      */
     const char *position_table;
-    /* Reports what no single row can say: fields that depend on one another. `file` holds the values; or NULL. */
-    void (*check)(struct tn_builder *b, const struct tn_component *c, struct tn_str file);
+    /* Reports what no single row can say: fields that depend on one another; or NULL. */
+    void (*check)(struct tn_builder *b, const struct tn_component *c);
     const char *tokenizer_class; /* the class that AutoTokenizer takes when no file names one; NULL: no tokenizer */
 };
 

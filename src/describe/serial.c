@@ -49,14 +49,40 @@ static enum tn_status to_yaml(const struct tn_description *d, struct tn_buf *jso
     return status;
 }
 
+/*
+ * Broken files are not something left open: documents that were written for them would carry the fault into another form.
+ * What this build merely does not know stands in them as undetermined.
+ */
+static enum tn_status refuse_broken(const struct tn_description *d, struct tn_error *err)
+{
+    static const enum tn_status codes[] = {TN_ARTIFACT_MALFORMED, TN_PATH_ESCAPE, TN_DUPLICATE_TENSOR, TN_METADATA_INVALID};
+    struct tn_findings all, broken;
+    tn_findings_init(&all, d->arena.alloc, d->findings.max);
+    tn_findings_init(&broken, d->arena.alloc, d->findings.max);
+    tn_description_findings(d, &all);
+    for (size_t i = 0; i < all.count; i++) {
+        struct tn_findings one = {.items = &all.items[i], .count = 1};
+        bool listed = false;
+        for (size_t k = 0; k < sizeof(codes) / sizeof(codes[0]); k++) listed |= all.items[i].code == codes[k];
+        if (listed && all.items[i].severity == TN_BLOCKER) tn_findings_append(&broken, &one);
+    }
+    bool lost = (all.dropped > d->findings.dropped && all.count < all.max) || (broken.dropped > 0 && broken.count < broken.max);
+    enum tn_status status = lost ? failed(TN_INSUFFICIENT_MEMORY, err) : tn_error_from_findings(err, &broken);
+    tn_findings_release(&all);
+    tn_findings_release(&broken);
+    return status;
+}
+
 enum tn_status tn_description_documents(const struct tn_description *d, const struct tn_serial_options *options,
                                         struct tn_buf *metadata, struct tn_buf *package, struct tn_error *err)
 {
     struct tn_json_writer w;
     struct tn_buf json;
+    enum tn_status status = refuse_broken(d, err);
+    if (status) return status;
     tn_jw_init(&w, package, true);
     tn_package_document_write(&w, d, options->provenance);
-    enum tn_status status = failed(tn_buf_status(package), err);
+    status = failed(tn_buf_status(package), err);
     if (status) return status;
     tn_buf_init(&json, metadata->alloc, metadata->max);
     status = failed(write_metadata(d, options->yaml ? &json : metadata), err);

@@ -15,7 +15,8 @@ struct tn_serial_options {
 
 /*
  * Appends the texts. A package that states its contract itself gets that contract, in the form that was asked for. What
- * could not be found out stands in tenon_package.json under /undetermined. Fails without memory or when a buffer is full.
+ * could not be found out stands in tenon_package.json under /undetermined. A package whose documents or files are broken
+ * has no description: it is refused with all that is broken. Else fails without memory or when a buffer is full.
  */
 enum tn_status tn_description_documents(const struct tn_description *d, const struct tn_serial_options *options,
                                         struct tn_buf *metadata, struct tn_buf *package, struct tn_error *err);

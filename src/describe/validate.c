@@ -4,9 +4,8 @@
 #include "base/yaml.h"
 #include "describe/hints.h"
 #include "describe/package_document.h"
-#include "describe/standard/artifacts.h"
-#include "describe/standard/check.h"
 #include "describe/standard/identity.h"
+#include "describe/standard/judge.h"
 #include "describe/standard/tables.h"
 
 #include <string.h>
@@ -79,25 +78,18 @@ static enum tn_status identify(const struct tn_context *ctx, struct tn_json root
     return status;
 }
 
-/* The meaning is looked at even when the shape is not right: whoever mends a document wants all of its faults. `inv` NULL:
- * the document alone. */
-static enum tn_status check_metadata(const struct tn_context *ctx, const struct tn_inventory *inv, struct tn_json root,
-                                     struct tn_validation *v, struct tn_error *problem)
+static enum tn_status check_metadata(const struct tn_context *ctx, struct tn_json root, struct tn_validation *v,
+                                     struct tn_error *problem)
 {
     struct tn_standard standard;
-    enum tn_status status = tn_standard_check_tables(root, &v->findings);
-    if (status == TN_RESOURCE_LIMIT || status == TN_INSUFFICIENT_MEMORY) return status;
-    status = tn_standard_read(&standard, ctx->alloc, root, problem);
-    if (status) return status == TN_INSUFFICIENT_MEMORY ? status : unreadable(v, status, problem);
-    status = tn_standard_check(&standard, &v->findings, problem);
-    if (!status && inv) status = tn_standard_check_artifacts(&standard, inv, &v->findings, problem);
-    tn_standard_release(&standard);
+    enum tn_status status = tn_standard_judge(root, ctx->alloc, NULL, &standard, &v->findings, problem);
+    if (!status) tn_standard_release(&standard);
     return status;
 }
 
 static enum tn_status check_content(struct tn_json root, struct tn_validation *v)
 {
-    enum tn_status status = tn_doctype_check(root, &tn_package_document_type, TN_PHASE_DESCRIBE, &v->findings);
+    enum tn_status status = tn_package_document_check(root, &v->findings, NULL);
     if (status != TN_INSUFFICIENT_MEMORY) tn_hints_check_meaning(tn_json_get(root, "execution_hints"), &v->findings);
     return status;
 }
@@ -106,7 +98,7 @@ static enum tn_status check(const struct tn_context *ctx, struct tn_json root, s
                             struct tn_error *problem)
 {
     switch (v->kind) {
-    case TN_DOCUMENT_METADATA: return check_metadata(ctx, NULL, root, v, problem);
+    case TN_DOCUMENT_METADATA: return check_metadata(ctx, root, v, problem);
     case TN_DOCUMENT_PACKAGE: return check_content(root, v);
     case TN_DOCUMENT_HINTS: return tn_hints_check(root, &v->findings);
     }
@@ -149,27 +141,32 @@ enum tn_status tn_validate_text(const struct tn_context *ctx, struct tn_str name
 static bool concerns_documents(const struct tn_finding *f)
 {
     static const enum tn_status codes[] = {TN_METADATA_INVALID, TN_ARTIFACT_MALFORMED, TN_ARTIFACT_MISSING,
-                                           TN_AMBIGUOUS_PACKAGE, TN_RESOURCE_LIMIT, TN_PATH_ESCAPE};
+                                           TN_AMBIGUOUS_PACKAGE, TN_RESOURCE_LIMIT, TN_PATH_ESCAPE,
+                                           TN_MISSING_TENSOR, TN_UNEXPECTED_TENSOR, TN_DUPLICATE_TENSOR,
+                                           TN_TENSOR_MISMATCH, TN_VERSION_UNQUALIFIED};
     if (strcmp(f->file, TN_PACKAGE_FILE) == 0) return true;
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
         if (f->code == codes[i]) return true;
     return false;
 }
 
-/* What the description found, without what stands there already. */
-static void take_content(const struct tn_description *d, struct tn_validation *v)
+/* Of all that was noticed what is wrong with the documents or with the files that they name. */
+static void take_findings(const struct tn_description *d, struct tn_validation *v)
 {
-    struct tn_findings own;
-    tn_findings_init(&own, d->arena.alloc, v->findings.max);
-    for (size_t i = 0; i < d->findings.count; i++) {
-        const struct tn_finding *from = &d->findings.items[i];
+    struct tn_findings all;
+    tn_findings_init(&all, d->arena.alloc, v->findings.max);
+    tn_description_findings(d, &all);
+    for (size_t i = 0; i < all.count; i++) {
+        const struct tn_finding *from = &all.items[i];
         if (!concerns_documents(from)) continue;
-        struct tn_finding *f = tn_findings_add(&own, from->severity, from->code, TN_PHASE_DESCRIBE, "%s", from->message);
+        struct tn_finding *f = tn_findings_add(&v->findings, from->severity, from->code, TN_PHASE_DESCRIBE, "%s", from->message);
         if (f) *f = *from;
     }
-    tn_findings_append(&v->findings, &own);
-    v->findings.dropped += own.dropped;
-    tn_findings_release(&own);
+    size_t listed = 0;
+    for (size_t i = 0; i < all.count; i++) listed += all.items[i].severity == TN_BLOCKER;
+    v->findings.dropped += all.dropped;
+    v->findings.blockers += all.blockers - listed;
+    tn_findings_release(&all);
 }
 
 /* A document can be written for whatever has a convention. */
@@ -198,8 +195,7 @@ enum tn_status tn_validate_package(const struct tn_description *d, struct tn_val
     struct tn_error *problem = tn_calloc(ctx->alloc, 1, sizeof(*problem));
     enum tn_status status = problem ? TN_OK : TN_INSUFFICIENT_MEMORY;
     struct tn_json root = tn_json_root(&d->contract);
-    if (!status && tn_json_present(root)) status = check_metadata(ctx, d->inv, root, out, problem);
-    if (!status) take_content(d, out);
+    if (!status) take_findings(d, out);
     if (!status) status = identify(ctx, root, out, problem);
     tn_free(ctx->alloc, problem);
     return finish(out, status, err);

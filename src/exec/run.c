@@ -4,6 +4,8 @@
  */
 #include "exec/program.h"
 
+#include "base/os.h"
+
 #include <string.h>
 
 struct frame {
@@ -21,6 +23,7 @@ struct tn_exec_context {
     enum tn_status failed;
     tn_dim_t scratch[TN_INFER_SCRATCH][TN_CONTENT];
     struct tn_symbols symbols; /* without a table */
+    uint64_t *node_ns;         /* by node of the main graph, while it is profiled; NULL: not */
 };
 
 /* What one node needs; of graphs inside nodes there are several at once. */
@@ -80,8 +83,16 @@ void tn_exec_context_free(struct tn_exec_context *c)
         tn_free(p->alloc, c->constants[i]);
     }
     tn_free(p->alloc, c->constants);
+    tn_free(p->alloc, c->node_ns);
     tn_heap_release(&c->heap);
     tn_free(p->alloc, c);
+}
+
+const uint64_t *tn_exec_profile(struct tn_exec_context *context)
+{
+    struct tn_program *p = context->program;
+    if (!context->node_ns) context->node_ns = tn_calloc(p->alloc, (size_t)p->nets[0].net->node_count + 1, sizeof(*context->node_ns));
+    return context->node_ns;
 }
 
 struct tn_heap *tn_exec_heap(struct tn_exec_context *context)
@@ -299,7 +310,9 @@ static bool run_net(struct tn_exec_context *c, struct frame *f)
             good = false;
             break;
         }
+        uint64_t begin = c->node_ns ? tn_os_monotonic_ns() : 0;
         good = run_step(c, f, s, &room);
+        if (c->node_ns && !f->around) c->node_ns[i] += tn_os_monotonic_ns() - begin;
         for (uint32_t k = 0; good && k < s->die_count; k++) {
             tn_tensor_drop(f->values[s->dies[k]]);
             f->values[s->dies[k]] = NULL;

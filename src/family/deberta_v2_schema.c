@@ -94,36 +94,34 @@ bool tn_deberta_v2_has_term(const struct tn_component *c, const char *term)
     return false;
 }
 
-static struct tn_finding *refuse(struct tn_builder *b, struct tn_str file, const char *pointer, const char *what)
+static struct tn_finding *refuse(struct tn_builder *b, const struct tn_component *c, const char *pointer, const char *what)
 {
-    struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "%s in %.*s %s", pointer, TN_FMT_ARG(file), what);
-    tn_at_pointer(f, file, tn_str_of(pointer));
-    return f;
+    return tn_refuse_value(b, c, pointer, pointer + 1, what);
 }
 
-static void check_whole(struct tn_builder *b, const struct tn_component *c, struct tn_str file, const char *pointer)
+static void check_whole(struct tn_builder *b, const struct tn_component *c, const char *pointer)
 {
     double value = tn_component_value(c, pointer + 1)->f;
     if (value == floor(value)) return;
-    struct tn_finding *f = refuse(b, file, pointer, "is no whole number");
+    struct tn_finding *f = refuse(b, c, pointer, "is no whole number");
     tn_found(f, "%g", value);
 }
 
-static void check(struct tn_builder *b, const struct tn_component *c, struct tn_str file)
+static void check(struct tn_builder *b, const struct tn_component *c)
 {
     uint64_t hidden = tn_component_value(c, "hidden_size")->u, heads = tn_component_value(c, "num_attention_heads")->u;
     uint64_t buckets = tn_deberta_v2_buckets(c), distance = tn_deberta_v2_max_distance(c);
     const struct tn_value *head = tn_component_value(c, "attention_head_size");
-    check_whole(b, c, file, "/position_buckets");
-    check_whole(b, c, file, "/max_relative_positions");
+    check_whole(b, c, "/position_buckets");
+    check_whole(b, c, "/max_relative_positions");
     if (head->present && heads > 0 && (head->u != hidden / heads || hidden % heads)) {
-        struct tn_finding *f = refuse(b, file, "/attention_head_size", "does not give hidden_size with the heads");
+        struct tn_finding *f = refuse(b, c, "/attention_head_size", "does not give hidden_size with the heads");
         tn_found(f, "%llu", (unsigned long long)head->u);
         tn_expected(f, "%llu", (unsigned long long)(hidden / heads));
     }
     if (!tn_component_value(c, "relative_attention")->b || buckets == 0) return;
     if (buckets >= 2 && distance > buckets / 2 + 1) return;
-    struct tn_finding *f = refuse(b, file, "/position_buckets", "leaves no distances to share rows");
+    struct tn_finding *f = refuse(b, c, "/position_buckets", "leaves no distances to share rows");
     tn_found(f, "%llu buckets for distances below %llu", (unsigned long long)buckets, (unsigned long long)distance);
     tn_expected(f, "2 or more, and half of them less than the largest distance");
 }

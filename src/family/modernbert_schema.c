@@ -87,11 +87,9 @@ static const struct tn_schema_field fields[] = {
 
 /* ---- fields that depend on one another ------------------------------------------------------------------------------- */
 
-static struct tn_finding *refuse(struct tn_builder *b, struct tn_str file, const char *pointer, const char *what)
+static struct tn_finding *refuse(struct tn_builder *b, const struct tn_component *c, const char *pointer, const char *what)
 {
-    struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "%s in %.*s %s", pointer, TN_FMT_ARG(file), what);
-    tn_at_pointer(f, file, tn_str_of(pointer));
-    return f;
+    return tn_refuse_value(b, c, pointer, pointer + 1, what);
 }
 
 static const struct tn_value *rope_value(const struct tn_component *c, const char *kind, const char *name)
@@ -101,9 +99,22 @@ static const struct tn_value *rope_value(const struct tn_component *c, const cha
     return tn_component_value(c, full);
 }
 
+/* Of one kind of layer; where its parameters stand is known by its object alone. */
+struct rope {
+    struct tn_builder *b;
+    const struct tn_component *c;
+    const char *kind, *pointer;
+};
+
+static struct tn_finding *refuse_rope(const struct rope *r, const char *name, const char *what)
+{
+    char full[64];
+    snprintf(full, sizeof(full), "%s.%s", r->kind, name);
+    return tn_refuse_value(r->b, r->c, r->pointer, full, what);
+}
+
 /* Each rule of scaling has its parameters: all of them, and no other, which the published code would leave unread. */
-static void check_rope(struct tn_builder *b, const struct tn_component *c, struct tn_str file, const char *kind,
-                       const char *pointer)
+static void check_rope(const struct rope *r)
 {
     static const struct {
         const char *name;
@@ -114,24 +125,28 @@ static void check_rope(struct tn_builder *b, const struct tn_component *c, struc
         {"high_freq_factor", false, true, false},
         {"original_positions", false, true, true},
     };
-    struct tn_str type = rope_value(c, kind, "rope_type")->s;
+    struct tn_str type = rope_value(r->c, r->kind, "rope_type")->s;
     for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
-        const struct tn_value *value = rope_value(c, kind, parameters[i].name);
+        const char *name = parameters[i].name;
+        const struct tn_value *value = rope_value(r->c, r->kind, name);
         bool read = tn_str_is(type, "linear") ? parameters[i].linear : tn_str_is(type, "llama3") && parameters[i].llama3;
         if (value->present && !read) {
-            struct tn_finding *f = refuse(b, file, pointer, "has a parameter that its rope_type does not read");
-            tn_found(f, "%s beside rope_type %.*s", parameters[i].name, TN_FMT_ARG(type));
+            struct tn_finding *f = refuse_rope(r, name, "is a parameter that its rope_type does not read");
+            tn_found(f, "%s beside rope_type %.*s", name, TN_FMT_ARG(type));
         } else if (read && !parameters[i].may_be_absent && !value->present) {
-            struct tn_finding *f = refuse(b, file, pointer, "lacks a parameter of its rope_type");
+            struct tn_finding *f = refuse_rope(r, name, "is a parameter of its rope_type and absent");
             tn_found(f, "nothing");
-            tn_expected(f, "%s, for rope_type %.*s", parameters[i].name, TN_FMT_ARG(type));
+            tn_expected(f, "%s, for rope_type %.*s", name, TN_FMT_ARG(type));
         } else if (read && value->present && !(value->f > 0)) {
-            tn_expected(refuse(b, file, pointer, "has a parameter out of range"), "%s above 0", parameters[i].name);
+            tn_expected(refuse_rope(r, name, "is a parameter out of range"), "%s above 0", name);
         }
     }
-    const struct tn_value *low = rope_value(c, kind, "low_freq_factor"), *high = rope_value(c, kind, "high_freq_factor");
-    if (tn_str_is(type, "llama3") && low->present && high->present && !(high->f > low->f))
-        tn_expected(refuse(b, file, pointer, "has a parameter out of range"), "high_freq_factor above low_freq_factor");
+    const struct tn_value *low = rope_value(r->c, r->kind, "low_freq_factor");
+    const struct tn_value *high = rope_value(r->c, r->kind, "high_freq_factor");
+    if (!tn_str_is(type, "llama3") || !low->present || !high->present || high->f > low->f) return;
+    struct tn_finding *f = refuse_rope(r, "high_freq_factor", "is a parameter out of range");
+    tn_found(f, "%g, and %s.low_freq_factor %g", high->f, r->kind, low->f);
+    tn_expected(f, "high_freq_factor above low_freq_factor");
 }
 
 /* The i-th word of "a|b|c". */
@@ -158,7 +173,7 @@ bool tn_modernbert_is_full(const struct tn_component *c, uint64_t layer)
     return word_at(types->s, layer, &word) && tn_str_is(word, "full_attention");
 }
 
-static void check_layer_types(struct tn_builder *b, const struct tn_component *c, struct tn_str file)
+static void check_layer_types(struct tn_builder *b, const struct tn_component *c)
 {
     const struct tn_value *types = tn_component_value(c, "layer_types");
     uint64_t layers = tn_component_value(c, "num_hidden_layers")->u, stated = 0;
@@ -166,25 +181,25 @@ static void check_layer_types(struct tn_builder *b, const struct tn_component *c
     if (!types->present) return;
     for (; word_at(types->s, stated, &word); stated++) {
         if (tn_str_is(word, "full_attention") || tn_str_is(word, "sliding_attention")) continue;
-        struct tn_finding *f = refuse(b, file, "/layer_types", "names a kind of layer that is not known");
+        struct tn_finding *f = refuse(b, c, "/layer_types", "names a kind of layer that is not known");
         tn_found(f, "%.*s", TN_FMT_ARG(word));
         tn_expected(f, "full_attention or sliding_attention");
         return;
     }
     if (stated == layers) return;
-    struct tn_finding *f = refuse(b, file, "/layer_types", "does not have one entry for each layer");
+    struct tn_finding *f = refuse(b, c, "/layer_types", "does not have one entry for each layer");
     tn_found(f, "%llu entries", (unsigned long long)stated);
     tn_expected(f, "%llu, as num_hidden_layers", (unsigned long long)layers);
 }
 
-static void check(struct tn_builder *b, const struct tn_component *c, struct tn_str file)
+static void check(struct tn_builder *b, const struct tn_component *c)
 {
     uint64_t hidden = tn_component_value(c, "hidden_size")->u, heads = tn_component_value(c, "num_attention_heads")->u;
-    check_layer_types(b, c, file);
-    check_rope(b, c, file, TN_MODERNBERT_FULL, "/rope_parameters/full_attention");
-    check_rope(b, c, file, TN_MODERNBERT_SLIDING, "/rope_parameters/sliding_attention");
+    check_layer_types(b, c);
+    check_rope(&(struct rope){b, c, TN_MODERNBERT_FULL, "/rope_parameters/full_attention"});
+    check_rope(&(struct rope){b, c, TN_MODERNBERT_SLIDING, "/rope_parameters/sliding_attention"});
     if (heads == 0 || hidden % heads || hidden / heads % 2 == 0) return;
-    struct tn_finding *f = refuse(b, file, "/hidden_size", "gives heads of an odd size, whose dimensions make no pairs");
+    struct tn_finding *f = refuse(b, c, "/hidden_size", "gives heads of an odd size, whose dimensions make no pairs");
     tn_found(f, "%llu", (unsigned long long)(hidden / heads));
     tn_expected(f, "an even size");
 }

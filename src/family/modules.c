@@ -72,6 +72,7 @@ uint32_t tn_modules_build(struct tn_graph *g, const struct tn_description *d, ui
         case TN_MODULE_POOLING: x = build_pooling(g, m, x); break;
         case TN_MODULE_DENSE: x = build_dense(g, m, x); break;
         case TN_MODULE_LAYER_NORM: x = build_norm(g, m, x); break;
+        case TN_MODULE_SPLADE: x = tn_graph_linear_pool(g, tn_graph_name(g, "module %llu pooled vocabulary", m->index), x, m->sum, m->twice); break;
         case TN_MODULE_NORMALIZE: x = tn_graph_normalize(g, tn_graph_name(g, "module %llu normalize", m->index), x); break;
         }
     }

@@ -149,6 +149,20 @@ uint32_t tn_graph_pick(struct tn_graph *g, const char *name, uint32_t x)
     return op ? op->out : TN_NO_VALUE;
 }
 
+uint32_t tn_graph_linear_pool(struct tn_graph *g, const char *name, uint32_t x, bool sum, bool twice)
+{
+    struct tn_op *op = g->failed || g->op_count == 0 ? NULL : &g->ops[g->op_count - 1];
+    if (!op || op->kind != TN_OP_LINEAR || op->out != x || op->in[1] != TN_NO_VALUE || op->as.linear.act != TN_ACT_IDENTITY) {
+        return TN_NO_VALUE;
+    }
+    struct tn_op_linear linear = op->as.linear;
+    op->kind = TN_OP_LINEAR_POOL;
+    op->as.linear_pool = (struct tn_op_linear_pool){linear, sum, twice};
+    op->name = tn_arena_str(g->arena, tn_str_of(name));
+    if (!op->name.s) out_of_memory(g);
+    return g->failed ? TN_NO_VALUE : op->out;
+}
+
 uint32_t tn_graph_normalize(struct tn_graph *g, const char *name, uint32_t x)
 {
     struct tn_op *op = add_op(g, TN_OP_NORMALIZE, name, x, TN_NO_VALUE);

@@ -49,6 +49,7 @@ enum tn_position_rule { TN_POSITION_ARANGE, TN_POSITION_FROM_PAD };
     X(EMBED, "embed")                                                                              \
     X(TABLE, "table")                                                                              \
     X(LINEAR, "linear")                                                                            \
+    X(LINEAR_POOL, "linear_pool")                                                                  \
     X(ROTARY, "rotary")                                                                            \
     X(ATTENTION, "attention")                                                                      \
     X(GATE, "gate")                                                                                \
@@ -81,6 +82,12 @@ struct tn_op_linear { /* act(x [W1; W2; W3]^T + b) + residual */
     uint32_t bias[TN_LINEAR_PARTS];   /* [out] or TN_NO_WEIGHT */
     uint32_t parts;
     enum tn_act act;
+};
+
+/* A linear layer, its rows pooled to one per sequence as sparse vectors are (struct tn_linear_pool_args in kernel.h). */
+struct tn_op_linear_pool {
+    struct tn_op_linear linear; /* first: as.linear is this one */
+    bool sum, twice;
 };
 
 struct tn_op_rotary { /* turns the first `heads` heads of each row by its position; works in place */
@@ -133,6 +140,7 @@ struct tn_op {
         struct tn_op_embed embed;
         struct tn_op_table table;
         struct tn_op_linear linear;
+        struct tn_op_linear_pool linear_pool;
         struct tn_op_rotary rotary;
         struct tn_op_attention attention;
         struct tn_op_gate gate;
@@ -169,6 +177,12 @@ uint32_t tn_graph_gate(struct tn_graph *g, const char *name, uint32_t x, enum tn
 uint32_t tn_graph_attention(struct tn_graph *g, const char *name, uint32_t qkv, const struct tn_op_attention *attention);
 uint32_t tn_graph_layer_norm(struct tn_graph *g, const char *name, uint32_t x, uint32_t residual,
                              const struct tn_op_layer_norm *norm);
+/*
+ * Pools the rows of x as sparse vectors are. The linear layer that makes x, which must be the last operator, becomes the
+ * one that pools: its rows are nowhere. TN_NO_VALUE where another operator makes x. The result is the graph's output: it
+ * goes where the invocation's results are, and has no memory of its own.
+ */
+uint32_t tn_graph_linear_pool(struct tn_graph *g, const char *name, uint32_t x, bool sum, bool twice);
 uint32_t tn_graph_pool(struct tn_graph *g, const char *name, uint32_t x, const struct tn_op_pool *pool);
 /* The rows that the invocation picks: [T, width] to [P, width]. */
 uint32_t tn_graph_pick(struct tn_graph *g, const char *name, uint32_t x);
@@ -184,6 +198,11 @@ const char *tn_graph_name(struct tn_graph *g, const char *format, unsigned long 
 enum tn_status tn_graph_finish(struct tn_graph *g, uint32_t output, struct tn_error *err);
 
 const char *tn_op_kind_name(enum tn_op_kind kind);
+/* Whether it computes a linear layer: as.linear is then its own. */
+static inline bool tn_op_is_linear(enum tn_op_kind kind)
+{
+    return kind == TN_OP_LINEAR || kind == TN_OP_LINEAR_POOL;
+}
 
 /*
  * Memory plan: each value lives in a slot, a slot is reused once its value is dead. A slot of `dim` needs
@@ -197,7 +216,7 @@ struct tn_memory_slot {
 struct tn_memory_plan {
     struct tn_memory_slot *slots;
     uint32_t slot_count;
-    uint32_t *slot_of; /* by value; TN_NO_VALUE for fixed ones, which live elsewhere and for ever */
+    uint32_t *slot_of; /* by value; TN_NO_VALUE for fixed ones, which live elsewhere and for ever, and for pooled layers */
 };
 
 enum tn_status tn_memory_plan_make(const struct tn_graph *g, struct tn_arena *arena, struct tn_memory_plan *out,

@@ -111,6 +111,14 @@ static enum tn_status infer_linear(const struct inference *in)
     return set_like(in, x, out);
 }
 
+static enum tn_status infer_linear_pool(const struct inference *in)
+{
+    const struct tn_graph_value *x = operand(in, 0);
+    if (!x || x->dim != TN_DIM_ROWS) return mismatch(in, "the input", 0, 1);
+    enum tn_status status = infer_linear(in);
+    return status ? status : set_output(in, TN_DIM_SEQUENCES, in->g->values[in->op->out].width);
+}
+
 /* A fixed value with a row for each distance and the columns of all heads. */
 static enum tn_status check_positions(const struct inference *in, uint32_t index, uint64_t width)
 {
@@ -203,7 +211,7 @@ static infer_fn *const rules[TN_OP_KINDS] = {
     [TN_OP_EMBED] = infer_embed,           [TN_OP_LINEAR] = infer_linear, [TN_OP_ATTENTION] = infer_attention,
     [TN_OP_LAYER_NORM] = infer_layer_norm, [TN_OP_POOL] = infer_pool,     [TN_OP_NORMALIZE] = infer_normalize,
     [TN_OP_ROTARY] = infer_rotary,         [TN_OP_GATE] = infer_gate,     [TN_OP_TABLE] = infer_table,
-    [TN_OP_PICK] = infer_pick,
+    [TN_OP_LINEAR_POOL] = infer_linear_pool, [TN_OP_PICK] = infer_pick,
 };
 
 enum tn_status tn_graph_finish(struct tn_graph *g, uint32_t output, struct tn_error *err)

@@ -68,7 +68,8 @@ static uint32_t free_slot(struct planner *p, const struct tn_graph_value *value)
 static void place(struct planner *p, uint32_t index)
 {
     const struct tn_op *op = &p->g->ops[index];
-    if (p->g->values[op->out].dim == TN_DIM_FIXED) {
+    /* fixed values live for ever; a pooled layer writes where the results go */
+    if (p->g->values[op->out].dim == TN_DIM_FIXED || op->kind == TN_OP_LINEAR_POOL) {
         p->plan->slot_of[op->out] = TN_NO_VALUE;
         return;
     }

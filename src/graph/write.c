@@ -47,6 +47,10 @@ static void write_attributes(struct tn_json_writer *w, const struct tn_graph *g,
         tn_jw_end_array(w);
         tn_jw_member_f64(w, "eps", op->as.embed.eps);
         break;
+    case TN_OP_LINEAR_POOL:
+        tn_jw_member_cstr(w, "strategy", op->as.linear_pool.sum ? "sum" : "max");
+        tn_jw_member_bool(w, "log_twice", op->as.linear_pool.twice);
+        /* fallthrough */
     case TN_OP_LINEAR:
         tn_jw_key(w, "weights");
         tn_jw_begin_array(w);
@@ -112,7 +116,7 @@ void tn_graph_write(struct tn_json_writer *w, const struct tn_graph *g, const st
         else tn_jw_cstr(w, dim_name(out->dim));
         tn_jw_u64(w, out->width);
         tn_jw_end_array(w);
-        if (plan && out->dim != TN_DIM_FIXED) tn_jw_member_u64(w, "slot", plan->slot_of[op->out]);
+        if (plan && plan->slot_of[op->out] != TN_NO_VALUE) tn_jw_member_u64(w, "slot", plan->slot_of[op->out]);
         write_attributes(w, g, op);
         tn_jw_end_object(w);
     }
@@ -162,6 +166,10 @@ static void hash_attributes(struct tn_sha256 *h, const struct tn_graph *g, const
         hash_weight(h, g, op->as.embed.beta);
         hash_f64(h, op->as.embed.eps);
         break;
+    case TN_OP_LINEAR_POOL:
+        tn_sha256_update_u64(h, op->as.linear_pool.sum);
+        tn_sha256_update_u64(h, op->as.linear_pool.twice);
+        /* fallthrough */
     case TN_OP_LINEAR:
         for (uint32_t i = 0; i < op->as.linear.parts; i++) {
             hash_weight(h, g, op->as.linear.weight[i]);

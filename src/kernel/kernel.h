@@ -215,6 +215,25 @@ struct tn_pooling_args {
     size_t y_stride;
 };
 
+/*
+ * A linear layer whose rows are pooled as they come, so that no memory holds a row of the layer per token (SPLADE;
+ * Formal et al. 2021, arXiv 2107.05720 and 2109.10086). With z = x W^T + b and f(z) = log(1 + max(z, 0)), taken `twice`
+ * f(f(z)): y[to[s]] is the largest f of the span's rows, or their sum in the order of the rows. An empty span gives zeros.
+ */
+struct tn_linear_pool_args {
+    const struct tn_linear *layer;
+    const float *x; /* [rows, k] */
+    size_t x_stride, rows;
+    const struct tn_span *spans; /* [sequences], ascending, no two overlap */
+    const uint32_t *to;          /* [sequences] the row of y that each goes to */
+    size_t sequences;
+    float *y; /* [, n] */
+    size_t y_stride;
+    bool sum, twice;
+    void *scratch; /* as for linear */
+    size_t scratch_bytes;
+};
+
 /* ---- The table ---- */
 
 struct tn_kernels {
@@ -231,6 +250,7 @@ struct tn_kernels {
     void (*linear_pack)(const struct tn_linear *layer, const struct tn_linear_part *parts,
                         size_t part_count, void *packed, unsigned rank, unsigned size);
     void (*linear)(const struct tn_linear_args *a, unsigned rank, unsigned size);
+    void (*linear_pool)(const struct tn_linear_pool_args *a, unsigned rank, unsigned size);
 
     /* `relative`: with disentangled terms. */
     bool (*attention_scratch_size)(size_t max_length, size_t head_dim, bool relative, size_t *bytes);

@@ -42,4 +42,7 @@ bool tn_onnx_read_constant(struct tn_import *im, struct tn_wire_range range, str
 /* SparseTensorProto, made dense. */
 bool tn_onnx_read_sparse(struct tn_import *im, struct tn_wire_range range, struct tn_str *name, struct tn_constant *out);
 
+/* onnx_order.c: the nodes of a graph, each after those that it reads. *out is tn_free's, also after a failure. */
+bool tn_onnx_node_order(struct tn_import *im, struct tn_wire_range graph, struct tn_wire_range **out, size_t *count);
+
 #endif

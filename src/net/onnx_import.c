@@ -3,8 +3,9 @@
  * nodes, attributes and the graphs inside them are read whole. Functions of the model are inlined: a call becomes the
  * function's nodes, with names in a scope of their own.
  *
- * A node sees the graph's inputs and initialisers, the outputs of nodes before it, and what graphs around it see. An
- * unknown name, a second definition, a function that calls itself are findings; reading goes on.
+ * A node sees the graph's inputs and initialisers, the outputs of nodes before it (onnx_order.c puts them in order), and
+ * what graphs around it see. An unknown name, a second definition, a function that calls itself are findings; reading goes
+ * on.
  */
 #include "net/net.h"
 
@@ -21,7 +22,7 @@ struct scope {
     struct tn_net *net;
 };
 
-enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GRAPH_VALUE = 13, GRAPH_SPARSE = 15 };
+enum { GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GRAPH_VALUE = 13, GRAPH_SPARSE = 15 };
 enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_TYPE = 4, NODE_ATTRIBUTE = 5, NODE_DOMAIN = 7, NODE_OVERLOAD = 8 };
 enum { FUNCTION_INPUT = 4, FUNCTION_OUTPUT = 5, FUNCTION_ATTRIBUTE = 6, FUNCTION_NODE = 7, FUNCTION_DEFAULT = 11 };
 
@@ -259,6 +260,40 @@ static const struct tn_onnx_function *function_of(const struct tn_import *im, co
     return NULL;
 }
 
+/* A Constant of a tensor is no work: its output is the tensor, read when the weights are. */
+static bool is_constant(const struct tn_node *n, const struct node_parts *p)
+{
+    return tn_str_is(n->type, "Constant") && tn_str_is(n->domain, "ai.onnx") && p->out_count == 1 && p->out[0].n && p->in_count == 0 &&
+           n->attr_count == 1 && tn_str_is(n->attrs[0].name, "value") && n->attrs[0].type == TN_ATTR_TENSOR;
+}
+
+static void define_constant(struct tn_import *im, struct scope *s, const struct node_parts *p, struct tn_constant *c)
+{
+    uint32_t value = define(im, s, p->out[0], p->at);
+    if (value == TN_NET_NONE) return;
+    struct tn_net_value *v = &s->net->values[value];
+    v->constant = c;
+    v->type = (struct tn_type){.kind = TN_KIND_TENSOR, .element = c->element, .shape = {.known = true, .rank = c->rank}};
+    for (uint32_t i = 0; i < c->rank; i++) v->type.shape.dims[i] = c->dims[i];
+}
+
+/* Tensors among the attributes are what an operator is made from: they are read, whatever their size. */
+static void read_attr_tensors(struct tn_import *im, const struct tn_node *n)
+{
+    for (uint32_t i = 0; i < n->attr_count; i++) {
+        const struct tn_attr *a = &n->attrs[i];
+        bool tensors = a->type == TN_ATTR_TENSOR || a->type == TN_ATTR_TENSORS;
+        for (size_t k = 0; tensors && k < a->count && !im->r->failed; k++) {
+            struct tn_constant *c = &a->as.tensors[k];
+            void *data = c->data ? NULL : tn_arena_alloc(&im->model->arena, c->bytes + 1);
+            if (c->data) continue;
+            if (!data) tn_onnx_no_memory(im->r);
+            else im->r->failed = tn_constant_read(im->model, c, data, im->r->err);
+            c->data = data;
+        }
+    }
+}
+
 static void read_node(struct tn_import *im, struct tn_wire_range range, struct scope *s, unsigned depth)
 {
     struct node_parts p;
@@ -281,6 +316,12 @@ static void read_node(struct tn_import *im, struct tn_wire_range range, struct s
     /* Trailing operands that are absent are as if they were not written. */
     while (n.in_count && n.in[n.in_count - 1].value == TN_NET_NONE && p.in[n.in_count - 1].n == 0) n.in_count--;
     read_attrs(im, &p, s, depth, &n.attrs, &n.attr_count);
+    if (im->r->failed) return;
+    if (is_constant(&n, &p)) {
+        define_constant(im, s, &p, n.attrs[0].as.tensors);
+        return;
+    }
+    read_attr_tensors(im, &n);
     for (; n.out_count < p.out_count && !im->r->failed; n.out_count++) {
         bool wanted = p.out[n.out_count].n > 0;
         uint32_t value = wanted ? define(im, s, p.out[n.out_count], p.at) : TN_NET_NONE;
@@ -381,19 +422,24 @@ static bool inline_call(struct tn_import *im, const struct node_parts *p, const 
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------- */
 
-static void set_type(struct tn_import *im, struct tn_wire_range range, uint64_t at, struct tn_str *name, struct tn_type *type)
+/* Only of an input the type must be stated: all others follow from it. */
+static void set_type(struct tn_import *im, struct tn_wire_range range, uint64_t at, bool input, struct tn_str *name,
+                     struct tn_type *type)
 {
+    bool good = true;
     struct tn_onnx_at m = {.kind = TN_ONNX_VALUE_INFO, .range = range};
     struct tn_wire_field f;
     *name = TN_STR("");
     *type = (struct tn_type){.kind = TN_KIND_NONE};
     while (tn_onnx_next(im->r, &m, &f)) {
         if (f.number == 1) *name = tn_onnx_string(im->r, f.bytes);
-        if (f.number == 2 && !tn_onnx_read_type(im, f.bytes, type)) {
-            struct tn_finding *w = blocker(im, *name, at, "a value of a type that cannot be computed with");
-            tn_expected(w, "tensors, and sequences, optionals and maps of them");
-        }
+        if (f.number == 2) good = tn_onnx_read_type(im, f.bytes, type);
     }
+    if (good) return;
+    *type = (struct tn_type){.kind = TN_KIND_NONE};
+    if (!input || im->r->failed) return;
+    struct tn_finding *w = blocker(im, *name, at, "an input of a type that cannot be computed with");
+    tn_expected(w, "tensors, and sequences, optionals and maps of them");
 }
 
 static void read_input(struct tn_import *im, const struct tn_wire_field *f, struct scope *s, uint32_t *cap)
@@ -401,7 +447,7 @@ static void read_input(struct tn_import *im, const struct tn_wire_field *f, stru
     struct tn_str name;
     struct tn_type type;
     struct tn_net *net = s->net;
-    set_type(im, f->bytes, f->at, &name, &type);
+    set_type(im, f->bytes, f->at, true, &name, &type);
     uint32_t value = im->r->failed ? TN_NET_NONE : define(im, s, name, f->at);
     net->inputs = room(im, net->inputs, net->input_count, cap, sizeof(*net->inputs));
     if (value == TN_NET_NONE || !net->inputs) return;
@@ -432,7 +478,7 @@ static void read_output(struct tn_import *im, const struct tn_wire_field *f, str
     struct tn_str name;
     struct tn_type type;
     struct tn_net *net = s->net;
-    set_type(im, f->bytes, f->at, &name, &type);
+    set_type(im, f->bytes, f->at, false, &name, &type);
     if (im->r->failed) return;
     struct tn_ref_value ref = look_up(im, s, name, name, f->at);
     uint32_t before = *cap;
@@ -459,7 +505,7 @@ static void read_value_info(struct tn_import *im, const struct tn_wire_field *f,
 {
     struct tn_str name;
     struct tn_type type;
-    set_type(im, f->bytes, f->at, &name, &type);
+    set_type(im, f->bytes, f->at, false, &name, &type);
     const struct tn_name *entry = im->r->failed ? NULL : tn_names_find(&s->names, name);
     if (!entry || entry->level || entry->value == TN_NET_NONE) return;
     struct tn_net_value *v = &s->net->values[entry->value];
@@ -467,8 +513,7 @@ static void read_value_info(struct tn_import *im, const struct tn_wire_field *f,
 }
 
 /* Fields come in any order: what others refer to is read first. */
-static void read_fields(struct tn_import *im, struct tn_wire_range range, unsigned numbers, struct scope *s, uint32_t *cap,
-                        unsigned depth)
+static void read_fields(struct tn_import *im, struct tn_wire_range range, unsigned numbers, struct scope *s, uint32_t *cap)
 {
     struct tn_onnx_at m = {.kind = TN_ONNX_GRAPH, .range = range};
     struct tn_wire_field f;
@@ -479,7 +524,6 @@ static void read_fields(struct tn_import *im, struct tn_wire_range range, unsign
         case GRAPH_INPUT: read_input(im, &f, s, cap); break;
         case GRAPH_INITIALIZER: read_initializer(im, f.bytes, false, s); break;
         case GRAPH_SPARSE: read_initializer(im, f.bytes, true, s); break;
-        case GRAPH_NODE: read_node(im, f.bytes, s, depth); break;
         case GRAPH_OUTPUT: read_output(im, &f, s, cap); break;
         case GRAPH_VALUE: read_value_info(im, &f, s); break;
         default: break;
@@ -496,13 +540,17 @@ static struct tn_net *read_graph(struct tn_import *im, struct tn_wire_range rang
         tn_onnx_over_limit(im->r, range.at, "json_depth", im->model->ctx->limits.json_depth);
         return net;
     }
-    read_fields(im, range, 1u << GRAPH_INPUT | 1u << GRAPH_NAME, &s, &input_cap, depth);
+    read_fields(im, range, 1u << GRAPH_INPUT | 1u << GRAPH_NAME, &s, &input_cap);
     im->reading_defaults = true;
-    read_fields(im, range, 1u << GRAPH_INITIALIZER | 1u << GRAPH_SPARSE, &s, NULL, depth);
+    read_fields(im, range, 1u << GRAPH_INITIALIZER | 1u << GRAPH_SPARSE, &s, NULL);
     im->reading_defaults = false;
-    read_fields(im, range, 1u << GRAPH_NODE, &s, NULL, depth);
-    read_fields(im, range, 1u << GRAPH_OUTPUT, &s, &output_cap, depth);
-    read_fields(im, range, 1u << GRAPH_VALUE, &s, NULL, depth);
+    struct tn_wire_range *nodes = NULL;
+    size_t count = 0;
+    if (!im->r->failed) tn_onnx_node_order(im, range, &nodes, &count);
+    for (size_t i = 0; i < count && !im->r->failed; i++) read_node(im, nodes[i], &s, depth);
+    tn_free(im->model->ctx->alloc, nodes);
+    read_fields(im, range, 1u << GRAPH_OUTPUT, &s, &output_cap);
+    read_fields(im, range, 1u << GRAPH_VALUE, &s, NULL);
     return net;
 }
 
@@ -554,9 +602,9 @@ enum tn_status tn_model_import(const struct tn_context *ctx, const struct tn_inv
         goto done;
     }
     tn_wire_init(&im.r->wire, source);
+    model->read = im.r->view;
     read_model(&im);
     st = im.r->failed;
-    model->read = im.r->view;
     im.r->view = NULL;
     if (!st && (model->failed || model->symbols.failed)) st = tn_error_memory(err, TN_PHASE_ASSESS, "reading a graph");
     if (!st && !im.wrong) {

@@ -969,214 +969,220 @@ static const struct tn_schema_types types189[] = {
 };
 
 static const struct tn_schema_types types190[] = {
+    {.name = "T", .tensor = 0x10c02},
+    {.name = "U", .tensor = 0x802},
+    {.name = "V", .tensor = 0x10c02},
+};
+
+static const struct tn_schema_types types191[] = {
     {.name = "T", .tensor = 0xfffe},
     {.name = "I", .tensor = 0xc0},
     {.name = "S", .sequence = 0xfffe},
 };
 
-static const struct tn_schema_types types191[] = {
+static const struct tn_schema_types types192[] = {
     {.name = "T", .tensor = 0x1fffe},
     {.name = "I", .tensor = 0xc0},
     {.name = "S", .sequence = 0x1fffe},
 };
 
-static const struct tn_schema_types types192[] = {
+static const struct tn_schema_types types193[] = {
     {.name = "T", .tensor = 0x100},
 };
 
-static const struct tn_schema_types types193[] = {
+static const struct tn_schema_types types194[] = {
     {.name = "tensor(string)", .tensor = 0x100},
 };
 
-static const struct tn_schema_types types194[] = {
+static const struct tn_schema_types types195[] = {
     {.name = "T1", .tensor = 0x100},
     {.name = "T2", .tensor = 0x100},
     {.name = "T3", .tensor = 0x80},
 };
 
-static const struct tn_schema_types types195[] = {
+static const struct tn_schema_types types196[] = {
     {.name = "T", .tensor = 0x1c0},
     {.name = "T1", .tensor = 0x2},
 };
 
-static const struct tn_schema_types types196[] = {
+static const struct tn_schema_types types197[] = {
     {.name = "T", .tensor = 0xc02},
     {.name = "T1", .tensor = 0x80},
 };
 
-static const struct tn_schema_types types197[] = {
-    {.name = "T", .tensor = 0xc02},
-    {.name = "I", .tensor = 0x80},
-    {.name = "tensor(int64)", .tensor = 0x80},
-};
-
 static const struct tn_schema_types types198[] = {
-    {.name = "T", .tensor = 0x3cfe},
+    {.name = "T", .tensor = 0xc02},
     {.name = "I", .tensor = 0x80},
     {.name = "tensor(int64)", .tensor = 0x80},
 };
 
 static const struct tn_schema_types types199[] = {
-    {.name = "T", .tensor = 0x13cfe},
+    {.name = "T", .tensor = 0x3cfe},
     {.name = "I", .tensor = 0x80},
     {.name = "tensor(int64)", .tensor = 0x80},
 };
 
 static const struct tn_schema_types types200[] = {
-    {.name = "T", .tensor = 0xec2},
+    {.name = "T", .tensor = 0x13cfe},
+    {.name = "I", .tensor = 0x80},
+    {.name = "tensor(int64)", .tensor = 0x80},
 };
 
 static const struct tn_schema_types types201[] = {
-    {.name = "B", .tensor = 0x200},
-    {.name = "T", .tensor = 0xfffe},
+    {.name = "T", .tensor = 0xec2},
 };
 
 static const struct tn_schema_types types202[] = {
     {.name = "B", .tensor = 0x200},
-    {.name = "T", .tensor = 0x1fffe},
+    {.name = "T", .tensor = 0xfffe},
 };
 
 static const struct tn_schema_types types203[] = {
+    {.name = "B", .tensor = 0x200},
+    {.name = "T", .tensor = 0x1fffe},
+};
+
+static const struct tn_schema_types types204[] = {
     {.name = "T", .tensor = 0x9c2},
     {.name = "tensor(int64)", .tensor = 0x80},
 };
 
-static const struct tn_schema_types types204[] = {
+static const struct tn_schema_types types205[] = {
     {.name = "T", .tensor = 0x8c2},
 };
 
-static const struct tn_schema_types types205[] = {
+static const struct tn_schema_types types206[] = {
     {.name = "T1", .maps = 0xc},
     {.name = "T2", .tensor = 0x182},
 };
 
-static const struct tn_schema_types types206[] = {
+static const struct tn_schema_types types207[] = {
     {.name = "T1", .tensor = 0x180},
     {.name = "T2", .tensor = 0x180},
 };
 
-static const struct tn_schema_types types207[] = {
+static const struct tn_schema_types types208[] = {
     {.name = "T1", .maps = 0xf},
     {.name = "T2", .tensor = 0x982},
 };
 
-static const struct tn_schema_types types208[] = {
+static const struct tn_schema_types types209[] = {
     {.name = "T1", .tensor = 0x8c2},
     {.name = "tensor(float)", .tensor = 0x2},
 };
 
-static const struct tn_schema_types types209[] = {
+static const struct tn_schema_types types210[] = {
     {.name = "T1", .tensor = 0x182},
     {.name = "T2", .tensor = 0x182},
 };
 
-static const struct tn_schema_types types210[] = {
+static const struct tn_schema_types types211[] = {
     {.name = "T1", .tensor = 0x9e2},
     {.name = "T2", .tensor = 0x9e2},
 };
 
-static const struct tn_schema_types types211[] = {
+static const struct tn_schema_types types212[] = {
     {.name = "T1", .tensor = 0x8c2},
     {.name = "T2", .tensor = 0x180},
     {.name = "tensor(float)", .tensor = 0x2},
 };
 
-static const struct tn_schema_types types212[] = {
+static const struct tn_schema_types types213[] = {
     {.name = "T", .tensor = 0x8c2},
     {.name = "tensor(float)", .tensor = 0x2},
 };
 
-static const struct tn_schema_types types213[] = {
+static const struct tn_schema_types types214[] = {
     {.name = "T", .tensor = 0x9c2},
     {.name = "tensor(float)", .tensor = 0x2},
 };
 
-static const struct tn_schema_types types214[] = {
+static const struct tn_schema_types types215[] = {
     {.name = "T", .maps = 0xa0},
     {.name = "tensor(float)", .tensor = 0x2},
 };
 
-static const struct tn_schema_types types215[] = {
+static const struct tn_schema_types types216[] = {
     {.name = "T1", .tensor = 0x10c02},
 };
 
-static const struct tn_schema_types types216[] = {
+static const struct tn_schema_types types217[] = {
     {.name = "T", .tensor = 0x10402},
     {.name = "M", .tensor = 0x40},
 };
 
-static const struct tn_schema_types types217[] = {
+static const struct tn_schema_types types218[] = {
     {.name = "T", .tensor = 0x402},
 };
 
-static const struct tn_schema_types types218[] = {
+static const struct tn_schema_types types219[] = {
     {.name = "T", .tensor = 0x10c02},
     {.name = "T1", .tensor = 0x10c02},
     {.name = "T2", .tensor = 0x200},
 };
 
-static const struct tn_schema_types types219[] = {
+static const struct tn_schema_types types220[] = {
     {.name = "T", .tensor = 0x80},
 };
 
-static const struct tn_schema_types types220[] = {
+static const struct tn_schema_types types221[] = {
     {.name = "T", .tensor = 0x802},
 };
 
-static const struct tn_schema_types types221[] = {
+static const struct tn_schema_types types222[] = {
     {.name = "T", .tensor = 0xc02},
     {.name = "tensor(int64)", .tensor = 0x80},
 };
 
-static const struct tn_schema_types types222[] = {
+static const struct tn_schema_types types223[] = {
     {.name = "T1", .tensor = 0xc02},
     {.name = "T2", .tensor = 0x40},
 };
 
-static const struct tn_schema_types types223[] = {
+static const struct tn_schema_types types224[] = {
     {.name = "T", .tensor = 0x402},
     {.name = "QK", .tensor = 0x402},
     {.name = "M", .tensor = 0x40},
 };
 
-static const struct tn_schema_types types224[] = {
+static const struct tn_schema_types types225[] = {
     {.name = "T", .tensor = 0x402},
     {.name = "M", .tensor = 0x40},
 };
 
-static const struct tn_schema_types types225[] = {
+static const struct tn_schema_types types226[] = {
     {.name = "T1", .tensor = 0x60007c},
     {.name = "T2", .tensor = 0x402},
 };
 
-static const struct tn_schema_types types226[] = {
+static const struct tn_schema_types types227[] = {
     {.name = "T", .tensor = 0x2},
     {.name = "T1", .tensor = 0x40},
     {.name = "T2", .tensor = 0xc},
 };
 
-static const struct tn_schema_types types227[] = {
+static const struct tn_schema_types types228[] = {
     {.name = "T1", .tensor = 0x2},
     {.name = "T2", .tensor = 0xc},
 };
 
-static const struct tn_schema_types types228[] = {
+static const struct tn_schema_types types229[] = {
     {.name = "T1", .tensor = 0x40},
     {.name = "T", .tensor = 0x402},
 };
 
-static const struct tn_schema_types types229[] = {
+static const struct tn_schema_types types230[] = {
     {.name = "T", .tensor = 0xfffe},
     {.name = "tensor(int32)", .tensor = 0x40},
 };
 
-static const struct tn_schema_types types230[] = {
+static const struct tn_schema_types types231[] = {
     {.name = "T1", .tensor = 0xfe0004},
     {.name = "T2", .tensor = 0x10402},
     {.name = "Tind", .tensor = 0xc0},
 };
 
-static const struct tn_schema_types types231[] = {
+static const struct tn_schema_types types232[] = {
     {.name = "TA", .tensor = 0xb0402},
     {.name = "TB", .tensor = 0xb0402},
     {.name = "TC", .tensor = 0x10402},
@@ -1184,12 +1190,12 @@ static const struct tn_schema_types types231[] = {
     {.name = "TS", .tensor = 0x2},
 };
 
-static const struct tn_schema_types types232[] = {
+static const struct tn_schema_types types233[] = {
     {.name = "T", .tensor = 0x402},
     {.name = "M", .tensor = 0x402},
 };
 
-static const struct tn_schema_types types233[] = {
+static const struct tn_schema_types types234[] = {
     {.name = "T", .tensor = 0x10402},
     {.name = "T_CACHE", .tensor = 0x3040e},
     {.name = "T_KV_SCALE", .tensor = 0x2},
@@ -1197,64 +1203,64 @@ static const struct tn_schema_types types233[] = {
     {.name = "tensor(int64)", .tensor = 0x80},
 };
 
-static const struct tn_schema_types types234[] = {
+static const struct tn_schema_types types235[] = {
     {.name = "T1", .tensor = 0x10402},
     {.name = "T2", .tensor = 0x4},
 };
 
-static const struct tn_schema_types types235[] = {
+static const struct tn_schema_types types236[] = {
     {.name = "T1", .tensor = 0x30},
     {.name = "T2", .tensor = 0x30},
     {.name = "T3", .tensor = 0x1040},
 };
 
-static const struct tn_schema_types types236[] = {
+static const struct tn_schema_types types237[] = {
     {.name = "T1", .tensor = 0xc},
     {.name = "T2", .tensor = 0xc},
     {.name = "T3", .tensor = 0x402},
 };
 
-static const struct tn_schema_types types237[] = {
+static const struct tn_schema_types types238[] = {
     {.name = "T1", .tensor = 0x10402},
     {.name = "T2", .tensor = 0x4},
     {.name = "T3", .tensor = 0x10406},
     {.name = "T4", .tensor = 0x40},
 };
 
-static const struct tn_schema_types types238[] = {
+static const struct tn_schema_types types239[] = {
     {.name = "T", .tensor = 0x10402},
     {.name = "QK", .tensor = 0x10402},
     {.name = "M", .tensor = 0x40},
 };
 
-static const struct tn_schema_types types239[] = {
+static const struct tn_schema_types types240[] = {
     {.name = "T1", .tensor = 0x39c2},
     {.name = "T2", .tensor = 0x1040},
 };
 
-static const struct tn_schema_types types240[] = {
+static const struct tn_schema_types types241[] = {
     {.name = "Tid", .tensor = 0x80},
     {.name = "T", .tensor = 0x2},
 };
 
-static const struct tn_schema_types types241[] = {
+static const struct tn_schema_types types242[] = {
     {.name = "T", .tensor = 0xc},
 };
 
-static const struct tn_schema_types types242[] = {
+static const struct tn_schema_types types243[] = {
     {.name = "T1", .tensor = 0xc},
     {.name = "T2", .tensor = 0xc},
     {.name = "T3", .tensor = 0x402},
     {.name = "T4", .tensor = 0x40},
 };
 
-static const struct tn_schema_types types243[] = {
+static const struct tn_schema_types types244[] = {
     {.name = "T1", .tensor = 0x40},
     {.name = "T2", .tensor = 0xc},
     {.name = "T", .tensor = 0x2},
 };
 
-static const struct tn_schema_types types244[] = {
+static const struct tn_schema_types types245[] = {
     {.name = "T", .tensor = 0x2},
     {.name = "TA", .tensor = 0xc},
     {.name = "TB", .tensor = 0xc},
@@ -1263,49 +1269,49 @@ static const struct tn_schema_types types244[] = {
     {.name = "TY", .tensor = 0xe},
 };
 
-static const struct tn_schema_types types245[] = {
+static const struct tn_schema_types types246[] = {
     {.name = "T", .tensor = 0xc},
     {.name = "tensor(float)", .tensor = 0x2},
 };
 
-static const struct tn_schema_types types246[] = {
+static const struct tn_schema_types types247[] = {
     {.name = "T8", .tensor = 0xc},
     {.name = "TF", .tensor = 0x2},
     {.name = "TV", .tensor = 0xe},
 };
 
-static const struct tn_schema_types types247[] = {
+static const struct tn_schema_types types248[] = {
     {.name = "B", .tensor = 0x200},
     {.name = "TF", .tensor = 0x2},
     {.name = "T", .tensor = 0xc},
 };
 
-static const struct tn_schema_types types248[] = {
+static const struct tn_schema_types types249[] = {
     {.name = "T1", .tensor = 0x402},
     {.name = "T2", .tensor = 0x60003c},
 };
 
-static const struct tn_schema_types types249[] = {
+static const struct tn_schema_types types250[] = {
     {.name = "T1", .tensor = 0xc},
     {.name = "T2", .tensor = 0x1040},
 };
 
-static const struct tn_schema_types types250[] = {
+static const struct tn_schema_types types251[] = {
     {.name = "T", .tensor = 0x402},
     {.name = "U", .tensor = 0x80},
 };
 
-static const struct tn_schema_types types251[] = {
+static const struct tn_schema_types types252[] = {
     {.name = "T", .tensor = 0x10402},
     {.name = "U", .tensor = 0x2},
 };
 
-static const struct tn_schema_types types252[] = {
+static const struct tn_schema_types types253[] = {
     {.name = "T", .tensor = 0x13efe},
     {.name = "tensor(int64)", .tensor = 0x80},
 };
 
-static const struct tn_schema_types types253[] = {
+static const struct tn_schema_types types254[] = {
     {.name = "T", .tensor = 0x40},
     {.name = "T1", .tensor = 0x2},
 };
@@ -2035,10 +2041,20 @@ static const struct tn_schema_port ports132[] = {
 };
 
 static const struct tn_schema_port ports133[] = {
-    {"size", 1, 0, true},
+    {"X", 0, 0, true},
+    {"scale", 2, 0, true},
 };
 
 static const struct tn_schema_port ports134[] = {
+    {"Y", 2, 0, true},
+    {"inv_std_var", 1, 1, true},
+};
+
+static const struct tn_schema_port ports135[] = {
+    {"size", 1, 0, true},
+};
+
+static const struct tn_schema_port ports136[] = {
     {"data", 0, 0, true},
     {"starts", 1, 0, true},
     {"ends", 1, 0, true},
@@ -2046,129 +2062,129 @@ static const struct tn_schema_port ports134[] = {
     {"steps", 1, 1, true},
 };
 
-static const struct tn_schema_port ports135[] = {
+static const struct tn_schema_port ports137[] = {
     {"scores", 0, 0, true},
     {"labels", 1, 0, true},
     {"weights", 0, 1, true},
 };
 
-static const struct tn_schema_port ports136[] = {
+static const struct tn_schema_port ports138[] = {
     {"output", 0, 0, true},
     {"log_prob", 0, 1, true},
 };
 
-static const struct tn_schema_port ports137[] = {
+static const struct tn_schema_port ports139[] = {
     {"input", 0, 0, true},
     {"split", 0, 1, true},
 };
 
-static const struct tn_schema_port ports138[] = {
+static const struct tn_schema_port ports140[] = {
     {"outputs...", 0, 2, true},
 };
 
-static const struct tn_schema_port ports139[] = {
+static const struct tn_schema_port ports141[] = {
     {"outputs", 0, 2, true},
 };
 
-static const struct tn_schema_port ports140[] = {
+static const struct tn_schema_port ports142[] = {
     {"input", 0, 0, true},
     {"split", 1, 1, true},
 };
 
-static const struct tn_schema_port ports141[] = {
+static const struct tn_schema_port ports143[] = {
     {"output_sequence", 2, 0, true},
 };
 
-static const struct tn_schema_port ports142[] = {
+static const struct tn_schema_port ports144[] = {
     {"squeezed", 0, 0, true},
 };
 
-static const struct tn_schema_port ports143[] = {
+static const struct tn_schema_port ports145[] = {
     {"Y", 1, 0, true},
     {"Z", 2, 0, true},
 };
 
-static const struct tn_schema_port ports144[] = {
+static const struct tn_schema_port ports146[] = {
     {"sum", 0, 0, true},
 };
 
-static const struct tn_schema_port ports145[] = {
+static const struct tn_schema_port ports147[] = {
     {"past_cache", 0, 0, true},
     {"update", 0, 0, true},
     {"write_indices", 1, 1, true},
 };
 
-static const struct tn_schema_port ports146[] = {
+static const struct tn_schema_port ports148[] = {
     {"present_cache", 0, 0, true},
 };
 
-static const struct tn_schema_port ports147[] = {
+static const struct tn_schema_port ports149[] = {
     {"input", 0, 0, true},
     {"tiles", 0, 0, true},
     {"axis", 0, 0, true},
 };
 
-static const struct tn_schema_port ports148[] = {
+static const struct tn_schema_port ports150[] = {
     {"input", 0, 0, true},
     {"repeats", 1, 0, true},
 };
 
-static const struct tn_schema_port ports149[] = {
+static const struct tn_schema_port ports151[] = {
     {"Values", 0, 0, true},
     {"Indices", 1, 0, true},
 };
 
-static const struct tn_schema_port ports150[] = {
+static const struct tn_schema_port ports152[] = {
     {"X", 0, 0, true},
     {"K", 2, 0, true},
 };
 
-static const struct tn_schema_port ports151[] = {
+static const struct tn_schema_port ports153[] = {
     {"transposed", 0, 0, true},
 };
 
-static const struct tn_schema_port ports152[] = {
+static const struct tn_schema_port ports154[] = {
     {"input", 0, 0, true},
     {"k", 1, 1, true},
 };
 
-static const struct tn_schema_port ports153[] = {
+static const struct tn_schema_port ports155[] = {
     {"Y", 0, 0, true},
     {"indices", 1, 1, true},
     {"inverse_indices", 1, 1, true},
     {"counts", 1, 1, true},
 };
 
-static const struct tn_schema_port ports154[] = {
+static const struct tn_schema_port ports156[] = {
     {"expanded", 0, 0, true},
 };
 
-static const struct tn_schema_port ports155[] = {
+static const struct tn_schema_port ports157[] = {
     {"data", 0, 0, true},
     {"axes", 1, 0, true},
 };
 
-static const struct tn_schema_port ports156[] = {
+static const struct tn_schema_port ports158[] = {
     {"condition", 0, 0, true},
     {"X", 1, 0, true},
     {"Y", 1, 0, true},
 };
 
-static const struct tn_schema_port ports157[] = {
+static const struct tn_schema_port ports159[] = {
     {"X", 0, 2, true},
 };
 
-static const struct tn_schema_port ports158[] = {
+static const struct tn_schema_port ports160[] = {
     {"X", 1, 0, true},
 };
 
-static const struct tn_schema_port ports159[] = {
+static const struct tn_schema_port ports161[] = {
     {"Q", 0, 0, true},
     {"K", 0, 0, true},
     {"V", 0, 0, true},
 };
 
-static const struct tn_schema_port ports160[] = {
+static const struct tn_schema_port ports162[] = {
     {"input", 0, 0, true},
     {"weights", 0, 0, true},
     {"bias", 0, 1, true},
@@ -2178,18 +2194,18 @@ static const struct tn_schema_port ports160[] = {
     {"past_sequence_length", 1, 1, true},
 };
 
-static const struct tn_schema_port ports161[] = {
+static const struct tn_schema_port ports163[] = {
     {"output", 0, 0, true},
     {"present", 0, 1, true},
 };
 
-static const struct tn_schema_port ports162[] = {
+static const struct tn_schema_port ports164[] = {
     {"X", 0, 0, true},
     {"bias", 0, 0, true},
     {"skip", 0, 0, true},
 };
 
-static const struct tn_schema_port ports163[] = {
+static const struct tn_schema_port ports165[] = {
     {"data", 0, 0, true},
     {"bias", 0, 0, true},
     {"residual", 0, 1, true},
@@ -2197,38 +2213,38 @@ static const struct tn_schema_port ports163[] = {
     {"training_mode", 2, 1, true},
 };
 
-static const struct tn_schema_port ports164[] = {
+static const struct tn_schema_port ports166[] = {
     {"X", 0, 0, true},
     {"bias", 0, 0, true},
 };
 
-static const struct tn_schema_port ports165[] = {
+static const struct tn_schema_port ports167[] = {
     {"src_tokens", 0, 0, true},
     {"cur_tokens", 0, 0, true},
     {"prev_suffix_match_idx", 0, 0, true},
     {"pred_tokens", 0, 1, true},
 };
 
-static const struct tn_schema_port ports166[] = {
+static const struct tn_schema_port ports168[] = {
     {"tokens", 0, 0, true},
     {"suffix_match_idx", 0, 0, true},
 };
 
-static const struct tn_schema_port ports167[] = {
+static const struct tn_schema_port ports169[] = {
     {"X", 0, 0, true},
     {"W", 0, 0, true},
     {"Pads", 1, 1, true},
     {"B", 0, 1, true},
 };
 
-static const struct tn_schema_port ports168[] = {
+static const struct tn_schema_port ports170[] = {
     {"X", 0, 0, true},
     {"rois", 0, 0, true},
     {"batch_indices", 1, 0, true},
     {"crop_size", 1, 0, true},
 };
 
-static const struct tn_schema_port ports169[] = {
+static const struct tn_schema_port ports171[] = {
     {"query", 0, 0, true},
     {"key", 0, 1, true},
     {"value", 0, 1, true},
@@ -2242,14 +2258,14 @@ static const struct tn_schema_port ports169[] = {
     {"bias", 0, 1, true},
 };
 
-static const struct tn_schema_port ports170[] = {
+static const struct tn_schema_port ports172[] = {
     {"output", 0, 0, true},
     {"present_key", 0, 1, true},
     {"present_value", 0, 1, true},
     {"qk", 1, 1, true},
 };
 
-static const struct tn_schema_port ports171[] = {
+static const struct tn_schema_port ports173[] = {
     {"input", 0, 0, true},
     {"weights", 0, 0, true},
     {"bias", 0, 0, true},
@@ -2261,12 +2277,12 @@ static const struct tn_schema_port ports171[] = {
     {"cache_indirection", 1, 1, true},
 };
 
-static const struct tn_schema_port ports172[] = {
+static const struct tn_schema_port ports174[] = {
     {"output", 0, 0, true},
     {"present", 0, 0, true},
 };
 
-static const struct tn_schema_port ports173[] = {
+static const struct tn_schema_port ports175[] = {
     {"X", 0, 0, true},
     {"W", 2, 0, true},
     {"R", 2, 0, true},
@@ -2281,7 +2297,7 @@ static const struct tn_schema_port ports173[] = {
     {"R_zero_point", 2, 0, true},
 };
 
-static const struct tn_schema_port ports174[] = {
+static const struct tn_schema_port ports176[] = {
     {"A", 0, 0, true},
     {"B", 1, 0, true},
     {"b_scale", 0, 0, true},
@@ -2289,7 +2305,7 @@ static const struct tn_schema_port ports174[] = {
     {"bias", 0, 1, true},
 };
 
-static const struct tn_schema_port ports175[] = {
+static const struct tn_schema_port ports177[] = {
     {"input_ids", 0, 0, true},
     {"segment_ids", 0, 1, true},
     {"word_embedding", 1, 0, true},
@@ -2301,37 +2317,37 @@ static const struct tn_schema_port ports175[] = {
     {"position_ids", 0, 1, true},
 };
 
-static const struct tn_schema_port ports176[] = {
+static const struct tn_schema_port ports178[] = {
     {"output", 1, 0, true},
     {"mask_index", 0, 1, true},
     {"embedding_sum", 1, 1, true},
 };
 
-static const struct tn_schema_port ports177[] = {
+static const struct tn_schema_port ports179[] = {
     {"X", 0, 0, true},
     {"axis", 1, 0, true},
 };
 
-static const struct tn_schema_port ports178[] = {
+static const struct tn_schema_port ports180[] = {
     {"X", 0, 0, true},
     {"bias", 0, 1, true},
 };
 
-static const struct tn_schema_port ports179[] = {
+static const struct tn_schema_port ports181[] = {
     {"X", 0, 0, true},
     {"W", 0, 0, true},
     {"B", 0, 1, true},
     {"Z", 0, 1, true},
 };
 
-static const struct tn_schema_port ports180[] = {
+static const struct tn_schema_port ports182[] = {
     {"data", 0, 0, true},
     {"indices", 2, 0, true},
     {"scales", 1, 0, true},
     {"zero_points", 0, 1, true},
 };
 
-static const struct tn_schema_port ports181[] = {
+static const struct tn_schema_port ports183[] = {
     {"A", 0, 0, true},
     {"B", 1, 0, true},
     {"C", 2, 1, true},
@@ -2340,22 +2356,22 @@ static const struct tn_schema_port ports181[] = {
     {"scaleY", 4, 1, true},
 };
 
-static const struct tn_schema_port ports182[] = {
+static const struct tn_schema_port ports184[] = {
     {"Y", 3, 0, true},
 };
 
-static const struct tn_schema_port ports183[] = {
+static const struct tn_schema_port ports185[] = {
     {"X", 0, 0, true},
     {"Grid", 0, 0, true},
 };
 
-static const struct tn_schema_port ports184[] = {
+static const struct tn_schema_port ports186[] = {
     {"X", 0, 0, true},
     {"gamma", 1, 0, true},
     {"beta", 1, 0, true},
 };
 
-static const struct tn_schema_port ports185[] = {
+static const struct tn_schema_port ports187[] = {
     {"query", 0, 0, true},
     {"key", 0, 1, true},
     {"value", 0, 1, true},
@@ -2375,25 +2391,25 @@ static const struct tn_schema_port ports185[] = {
     {"query_seqlens", 3, 1, true},
 };
 
-static const struct tn_schema_port ports186[] = {
+static const struct tn_schema_port ports188[] = {
     {"output", 0, 0, true},
     {"present_key", 1, 1, true},
     {"present_value", 1, 1, true},
     {"output_qk", 0, 1, true},
 };
 
-static const struct tn_schema_port ports187[] = {
+static const struct tn_schema_port ports189[] = {
     {"A", 0, 0, true},
     {"B", 1, 0, true},
     {"absmax", 0, 0, true},
 };
 
-static const struct tn_schema_port ports188[] = {
+static const struct tn_schema_port ports190[] = {
     {"A", 0, 0, true},
     {"B", 1, 0, true},
 };
 
-static const struct tn_schema_port ports189[] = {
+static const struct tn_schema_port ports191[] = {
     {"A", 0, 0, true},
     {"B", 1, 0, true},
     {"a_scale", 2, 0, true},
@@ -2403,7 +2419,7 @@ static const struct tn_schema_port ports189[] = {
     {"bias", 2, 1, true},
 };
 
-static const struct tn_schema_port ports190[] = {
+static const struct tn_schema_port ports192[] = {
     {"A", 0, 0, true},
     {"B", 1, 0, true},
     {"scales", 0, 0, true},
@@ -2412,7 +2428,7 @@ static const struct tn_schema_port ports190[] = {
     {"bias", 0, 1, true},
 };
 
-static const struct tn_schema_port ports191[] = {
+static const struct tn_schema_port ports193[] = {
     {"input", 0, 0, true},
     {"router_probs", 0, 0, true},
     {"fc1_experts_weights", 0, 0, true},
@@ -2423,7 +2439,7 @@ static const struct tn_schema_port ports191[] = {
     {"fc3_experts_bias", 0, 1, true},
 };
 
-static const struct tn_schema_port ports192[] = {
+static const struct tn_schema_port ports194[] = {
     {"query", 0, 0, true},
     {"key", 0, 1, true},
     {"value", 0, 1, true},
@@ -2436,16 +2452,16 @@ static const struct tn_schema_port ports192[] = {
     {"cache_indirection", 2, 1, true},
 };
 
-static const struct tn_schema_port ports193[] = {
+static const struct tn_schema_port ports195[] = {
     {"input_ids", 0, 0, true},
     {"scores", 1, 0, true},
 };
 
-static const struct tn_schema_port ports194[] = {
+static const struct tn_schema_port ports196[] = {
     {"scores_out", 1, 0, true},
 };
 
-static const struct tn_schema_port ports195[] = {
+static const struct tn_schema_port ports197[] = {
     {"input", 0, 0, true},
     {"weights", 0, 0, true},
     {"bias", 0, 0, true},
@@ -2454,7 +2470,7 @@ static const struct tn_schema_port ports195[] = {
     {"attention_bias", 0, 1, true},
 };
 
-static const struct tn_schema_port ports196[] = {
+static const struct tn_schema_port ports198[] = {
     {"query", 0, 0, true},
     {"key", 0, 1, true},
     {"value", 0, 1, true},
@@ -2464,13 +2480,13 @@ static const struct tn_schema_port ports196[] = {
     {"attention_bias", 0, 1, true},
 };
 
-static const struct tn_schema_port ports197[] = {
+static const struct tn_schema_port ports199[] = {
     {"data", 0, 0, true},
     {"pads", 1, 0, true},
     {"value", 0, 1, true},
 };
 
-static const struct tn_schema_port ports198[] = {
+static const struct tn_schema_port ports200[] = {
     {"input", 0, 0, true},
     {"weight", 1, 0, true},
     {"bias", 2, 0, true},
@@ -2482,12 +2498,12 @@ static const struct tn_schema_port ports198[] = {
     {"past", 2, 1, true},
 };
 
-static const struct tn_schema_port ports199[] = {
+static const struct tn_schema_port ports201[] = {
     {"output", 2, 0, true},
     {"present", 2, 1, true},
 };
 
-static const struct tn_schema_port ports200[] = {
+static const struct tn_schema_port ports202[] = {
     {"input_ids", 0, 0, true},
     {"segment_ids", 0, 1, true},
     {"word_embedding_quant", 1, 0, true},
@@ -2508,12 +2524,12 @@ static const struct tn_schema_port ports200[] = {
     {"beta_zero_point", 1, 0, true},
 };
 
-static const struct tn_schema_port ports201[] = {
+static const struct tn_schema_port ports203[] = {
     {"layernorm_out", 2, 0, true},
     {"mask_index_out", 0, 0, true},
 };
 
-static const struct tn_schema_port ports202[] = {
+static const struct tn_schema_port ports204[] = {
     {"A", 1, 0, true},
     {"a_scale", 0, 0, true},
     {"a_zero_point", 1, 0, true},
@@ -2525,11 +2541,11 @@ static const struct tn_schema_port ports202[] = {
     {"y_zero_point", 4, 1, true},
 };
 
-static const struct tn_schema_port ports203[] = {
+static const struct tn_schema_port ports205[] = {
     {"Y", 5, 0, true},
 };
 
-static const struct tn_schema_port ports204[] = {
+static const struct tn_schema_port ports206[] = {
     {"A", 0, 0, true},
     {"A_scale", 1, 0, true},
     {"A_zero_point", 0, 1, true},
@@ -2540,7 +2556,7 @@ static const struct tn_schema_port ports204[] = {
     {"C_zero_point", 0, 1, true},
 };
 
-static const struct tn_schema_port ports205[] = {
+static const struct tn_schema_port ports207[] = {
     {"X", 0, 0, true},
     {"x_scale", 1, 0, true},
     {"x_zero_point", 0, 1, true},
@@ -2548,13 +2564,13 @@ static const struct tn_schema_port ports205[] = {
     {"y_zero_point", 0, 1, true},
 };
 
-static const struct tn_schema_port ports206[] = {
+static const struct tn_schema_port ports208[] = {
     {"Y_scale", 1, 0, true},
     {"Y_zero_point", 0, 0, true},
     {"inputs", 2, 2, false},
 };
 
-static const struct tn_schema_port ports207[] = {
+static const struct tn_schema_port ports209[] = {
     {"X", 0, 0, true},
     {"x_scale", 1, 0, true},
     {"x_zero_point", 0, 0, true},
@@ -2562,7 +2578,7 @@ static const struct tn_schema_port ports207[] = {
     {"y_zero_point", 0, 0, true},
 };
 
-static const struct tn_schema_port ports208[] = {
+static const struct tn_schema_port ports210[] = {
     {"X", 0, 0, true},
     {"X_scale", 1, 0, true},
     {"X_zero_point", 0, 1, true},
@@ -2570,7 +2586,7 @@ static const struct tn_schema_port ports208[] = {
     {"Y_zero_point", 0, 1, true},
 };
 
-static const struct tn_schema_port ports209[] = {
+static const struct tn_schema_port ports211[] = {
     {"data", 0, 0, true},
     {"data_scale", 1, 0, true},
     {"data_zero_point", 0, 1, true},
@@ -2578,7 +2594,7 @@ static const struct tn_schema_port ports209[] = {
     {"reduced_zero_point", 0, 1, true},
 };
 
-static const struct tn_schema_port ports210[] = {
+static const struct tn_schema_port ports212[] = {
     {"X", 0, 0, true},
     {"X_scale", 1, 0, true},
     {"x_zero_point", 0, 1, true},
@@ -2586,7 +2602,7 @@ static const struct tn_schema_port ports210[] = {
     {"y_zero_point", 0, 0, true},
 };
 
-static const struct tn_schema_port ports211[] = {
+static const struct tn_schema_port ports213[] = {
     {"condition", 0, 0, true},
     {"X", 2, 0, true},
     {"x_scale", 1, 0, true},
@@ -2598,30 +2614,30 @@ static const struct tn_schema_port ports211[] = {
     {"z_zero_point", 2, 0, true},
 };
 
-static const struct tn_schema_port ports212[] = {
+static const struct tn_schema_port ports214[] = {
     {"Z", 2, 0, true},
 };
 
-static const struct tn_schema_port ports213[] = {
+static const struct tn_schema_port ports215[] = {
     {"start", 0, 0, true},
     {"limit", 0, 0, true},
     {"delta", 0, 1, true},
 };
 
-static const struct tn_schema_port ports214[] = {
+static const struct tn_schema_port ports216[] = {
     {"bias_table", 0, 0, true},
     {"query_length", 1, 0, true},
     {"key_length", 1, 0, true},
 };
 
-static const struct tn_schema_port ports215[] = {
+static const struct tn_schema_port ports217[] = {
     {"input", 0, 0, true},
     {"position_ids", 1, 0, true},
     {"cos_cache", 0, 0, true},
     {"sin_cache", 0, 0, true},
 };
 
-static const struct tn_schema_port ports216[] = {
+static const struct tn_schema_port ports218[] = {
     {"X", 0, 0, true},
     {"gamma", 1, 0, true},
     {"beta", 1, 0, true},
@@ -2629,12 +2645,12 @@ static const struct tn_schema_port ports216[] = {
     {"bias", 0, 1, true},
 };
 
-static const struct tn_schema_port ports217[] = {
+static const struct tn_schema_port ports219[] = {
     {"Y", 0, 0, true},
     {"S", 0, 1, true},
 };
 
-static const struct tn_schema_port ports218[] = {
+static const struct tn_schema_port ports220[] = {
     {"input", 0, 0, true},
     {"skip", 0, 0, true},
     {"gamma", 0, 0, true},
@@ -2642,21 +2658,21 @@ static const struct tn_schema_port ports218[] = {
     {"bias", 0, 1, true},
 };
 
-static const struct tn_schema_port ports219[] = {
+static const struct tn_schema_port ports221[] = {
     {"output", 0, 0, true},
     {"mean", 1, 1, true},
     {"inv_std_var", 1, 1, true},
     {"input_skip_bias_sum", 0, 1, true},
 };
 
-static const struct tn_schema_port ports220[] = {
+static const struct tn_schema_port ports222[] = {
     {"input", 0, 0, true},
     {"skip", 0, 0, true},
     {"gamma", 0, 0, true},
     {"bias", 0, 1, true},
 };
 
-static const struct tn_schema_port ports221[] = {
+static const struct tn_schema_port ports223[] = {
     {"query", 0, 0, true},
     {"key", 0, 1, true},
     {"value", 0, 1, true},
@@ -2670,24 +2686,24 @@ static const struct tn_schema_port ports221[] = {
     {"sin_cache", 0, 1, true},
 };
 
-static const struct tn_schema_port ports222[] = {
+static const struct tn_schema_port ports224[] = {
     {"output", 0, 0, true},
     {"present_key", 0, 0, true},
     {"present_value", 0, 0, true},
 };
 
-static const struct tn_schema_port ports223[] = {
+static const struct tn_schema_port ports225[] = {
     {"X", 0, 0, true},
     {"k", 1, 1, true},
 };
 
-static const struct tn_schema_port ports224[] = {
+static const struct tn_schema_port ports226[] = {
     {"y", 0, 0, true},
     {"idx", 1, 0, true},
     {"counts", 1, 0, true},
 };
 
-static const struct tn_schema_port ports225[] = {
+static const struct tn_schema_port ports227[] = {
     {"Sequence", 0, 0, true},
     {"W", 1, 0, true},
     {"B", 1, 0, true},
@@ -4714,26 +4730,27 @@ const struct tn_op_schema tn_op_schemas[] = {
     {"ai.onnx", "Sigmoid", 13, 0, false, 1, 1, 1, 1, 1, 1, 0, 1, ports0, ports1, NULL, types3},
     {"ai.onnx", "Sign", 9, 12, false, 1, 1, 1, 1, 1, 1, 0, 1, ports2, ports3, NULL, types1},
     {"ai.onnx", "Sign", 13, 0, false, 1, 1, 1, 1, 1, 1, 0, 1, ports2, ports3, NULL, types2},
+    {"ai.onnx", "SimplifiedLayerNormalization", 1, 0, false, 2, 2, 1, 2, 2, 2, 3, 3, ports133, ports134, attrs84, types190},
     {"ai.onnx", "Sin", 7, 21, false, 1, 1, 1, 1, 1, 1, 0, 1, ports2, ports3, NULL, types0},
     {"ai.onnx", "Sin", 22, 0, false, 1, 1, 1, 1, 1, 1, 0, 1, ports2, ports3, NULL, types3},
     {"ai.onnx", "Sinh", 9, 21, false, 1, 1, 1, 1, 1, 1, 0, 1, ports2, ports3, NULL, types0},
     {"ai.onnx", "Sinh", 22, 0, false, 1, 1, 1, 1, 1, 1, 0, 1, ports2, ports3, NULL, types3},
-    {"ai.onnx", "Size", 1, 12, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports133, NULL, types183},
-    {"ai.onnx", "Size", 13, 18, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports133, NULL, types184},
-    {"ai.onnx", "Size", 19, 20, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports133, NULL, types185},
-    {"ai.onnx", "Size", 21, 22, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports133, NULL, types186},
-    {"ai.onnx", "Size", 23, 23, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports133, NULL, types187},
-    {"ai.onnx", "Size", 24, 24, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports133, NULL, types188},
-    {"ai.onnx", "Size", 25, 0, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports133, NULL, types189},
+    {"ai.onnx", "Size", 1, 12, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports135, NULL, types183},
+    {"ai.onnx", "Size", 13, 18, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports135, NULL, types184},
+    {"ai.onnx", "Size", 19, 20, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports135, NULL, types185},
+    {"ai.onnx", "Size", 21, 22, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports135, NULL, types186},
+    {"ai.onnx", "Size", 23, 23, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports135, NULL, types187},
+    {"ai.onnx", "Size", 24, 24, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports135, NULL, types188},
+    {"ai.onnx", "Size", 25, 0, false, 1, 1, 1, 1, 1, 1, 0, 2, ports9, ports135, NULL, types189},
     {"ai.onnx", "Slice", 1, 9, false, 1, 1, 1, 1, 1, 1, 3, 1, ports9, ports3, attrs140, types35},
-    {"ai.onnx", "Slice", 10, 10, false, 3, 5, 1, 1, 5, 1, 0, 2, ports134, ports3, NULL, types74},
-    {"ai.onnx", "Slice", 11, 12, false, 3, 5, 1, 1, 5, 1, 0, 2, ports134, ports3, NULL, types74},
-    {"ai.onnx", "Slice", 13, 0, false, 3, 5, 1, 1, 5, 1, 0, 2, ports134, ports3, NULL, types31},
+    {"ai.onnx", "Slice", 10, 10, false, 3, 5, 1, 1, 5, 1, 0, 2, ports136, ports3, NULL, types74},
+    {"ai.onnx", "Slice", 11, 12, false, 3, 5, 1, 1, 5, 1, 0, 2, ports136, ports3, NULL, types74},
+    {"ai.onnx", "Slice", 13, 0, false, 3, 5, 1, 1, 5, 1, 0, 2, ports136, ports3, NULL, types31},
     {"ai.onnx", "Softmax", 1, 10, false, 1, 1, 1, 1, 1, 1, 1, 1, ports2, ports3, attrs47, types0},
     {"ai.onnx", "Softmax", 11, 12, false, 1, 1, 1, 1, 1, 1, 1, 1, ports2, ports3, attrs47, types0},
     {"ai.onnx", "Softmax", 13, 0, false, 1, 1, 1, 1, 1, 1, 1, 1, ports2, ports3, attrs74, types3},
-    {"ai.onnx", "SoftmaxCrossEntropyLoss", 12, 12, false, 2, 3, 1, 2, 3, 2, 2, 2, ports135, ports136, attrs101, types117},
-    {"ai.onnx", "SoftmaxCrossEntropyLoss", 13, 0, false, 2, 3, 1, 2, 3, 2, 2, 2, ports135, ports136, attrs101, types118},
+    {"ai.onnx", "SoftmaxCrossEntropyLoss", 12, 12, false, 2, 3, 1, 2, 3, 2, 2, 2, ports137, ports138, attrs101, types117},
+    {"ai.onnx", "SoftmaxCrossEntropyLoss", 13, 0, false, 2, 3, 1, 2, 3, 2, 2, 2, ports137, ports138, attrs101, types118},
     {"ai.onnx", "Softplus", 1, 21, false, 1, 1, 1, 1, 1, 1, 0, 1, ports0, ports1, NULL, types0},
     {"ai.onnx", "Softplus", 22, 0, false, 1, 1, 1, 1, 1, 1, 0, 1, ports0, ports1, NULL, types3},
     {"ai.onnx", "Softsign", 1, 21, false, 1, 1, 1, 1, 1, 1, 0, 1, ports2, ports3, NULL, types0},
@@ -4741,35 +4758,35 @@ const struct tn_op_schema tn_op_schemas[] = {
     {"ai.onnx", "SpaceToDepth", 1, 12, false, 1, 1, 1, 1, 1, 1, 1, 1, ports2, ports3, attrs45, types35},
     {"ai.onnx", "SpaceToDepth", 13, 27, false, 1, 1, 1, 1, 1, 1, 1, 1, ports2, ports3, attrs45, types36},
     {"ai.onnx", "SpaceToDepth", 28, 0, false, 1, 1, 1, 1, 1, 1, 2, 1, ports2, ports3, attrs46, types36},
-    {"ai.onnx", "Split", 1, 1, false, 1, 2, 1, 255, 2, 1, 2, 1, ports137, ports138, attrs141, types0},
-    {"ai.onnx", "Split", 2, 10, false, 1, 1, 1, 255, 1, 1, 2, 1, ports2, ports139, attrs142, types35},
-    {"ai.onnx", "Split", 11, 12, false, 1, 1, 1, 255, 1, 1, 2, 1, ports2, ports139, attrs142, types35},
-    {"ai.onnx", "Split", 13, 17, false, 1, 2, 1, 255, 2, 1, 1, 2, ports140, ports139, attrs61, types32},
-    {"ai.onnx", "Split", 18, 0, false, 1, 2, 1, 255, 2, 1, 2, 2, ports140, ports139, attrs143, types32},
-    {"ai.onnx", "SplitToSequence", 11, 23, false, 1, 2, 1, 1, 2, 1, 2, 3, ports140, ports141, attrs4, types190},
-    {"ai.onnx", "SplitToSequence", 24, 0, false, 1, 2, 1, 1, 2, 1, 2, 3, ports140, ports141, attrs4, types191},
+    {"ai.onnx", "Split", 1, 1, false, 1, 2, 1, 255, 2, 1, 2, 1, ports139, ports140, attrs141, types0},
+    {"ai.onnx", "Split", 2, 10, false, 1, 1, 1, 255, 1, 1, 2, 1, ports2, ports141, attrs142, types35},
+    {"ai.onnx", "Split", 11, 12, false, 1, 1, 1, 255, 1, 1, 2, 1, ports2, ports141, attrs142, types35},
+    {"ai.onnx", "Split", 13, 17, false, 1, 2, 1, 255, 2, 1, 1, 2, ports142, ports141, attrs61, types32},
+    {"ai.onnx", "Split", 18, 0, false, 1, 2, 1, 255, 2, 1, 2, 2, ports142, ports141, attrs143, types32},
+    {"ai.onnx", "SplitToSequence", 11, 23, false, 1, 2, 1, 1, 2, 1, 2, 3, ports142, ports143, attrs4, types191},
+    {"ai.onnx", "SplitToSequence", 24, 0, false, 1, 2, 1, 1, 2, 1, 2, 3, ports142, ports143, attrs4, types192},
     {"ai.onnx", "Sqrt", 1, 5, false, 1, 1, 1, 1, 1, 1, 1, 1, ports0, ports1, attrs0, types0},
     {"ai.onnx", "Sqrt", 6, 12, false, 1, 1, 1, 1, 1, 1, 0, 1, ports0, ports1, NULL, types0},
     {"ai.onnx", "Sqrt", 13, 0, false, 1, 1, 1, 1, 1, 1, 0, 1, ports0, ports1, NULL, types3},
-    {"ai.onnx", "Squeeze", 1, 10, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports142, attrs28, types35},
-    {"ai.onnx", "Squeeze", 11, 12, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports142, attrs28, types35},
-    {"ai.onnx", "Squeeze", 13, 20, false, 1, 2, 1, 1, 2, 1, 0, 2, ports108, ports142, NULL, types32},
-    {"ai.onnx", "Squeeze", 21, 22, false, 1, 2, 1, 1, 2, 1, 0, 2, ports108, ports142, NULL, types160},
-    {"ai.onnx", "Squeeze", 23, 23, false, 1, 2, 1, 1, 2, 1, 0, 2, ports108, ports142, NULL, types161},
-    {"ai.onnx", "Squeeze", 24, 24, false, 1, 2, 1, 1, 2, 1, 0, 2, ports108, ports142, NULL, types162},
-    {"ai.onnx", "Squeeze", 25, 0, false, 1, 2, 1, 1, 2, 1, 0, 2, ports108, ports142, NULL, types163},
-    {"ai.onnx", "StringConcat", 20, 0, false, 2, 2, 1, 1, 2, 1, 0, 1, ports21, ports22, NULL, types192},
-    {"ai.onnx", "StringNormalizer", 10, 0, false, 1, 1, 1, 1, 1, 1, 4, 1, ports0, ports1, attrs144, types193},
-    {"ai.onnx", "StringSplit", 20, 0, false, 1, 1, 2, 2, 1, 2, 2, 3, ports0, ports143, attrs145, types194},
+    {"ai.onnx", "Squeeze", 1, 10, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports144, attrs28, types35},
+    {"ai.onnx", "Squeeze", 11, 12, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports144, attrs28, types35},
+    {"ai.onnx", "Squeeze", 13, 20, false, 1, 2, 1, 1, 2, 1, 0, 2, ports108, ports144, NULL, types32},
+    {"ai.onnx", "Squeeze", 21, 22, false, 1, 2, 1, 1, 2, 1, 0, 2, ports108, ports144, NULL, types160},
+    {"ai.onnx", "Squeeze", 23, 23, false, 1, 2, 1, 1, 2, 1, 0, 2, ports108, ports144, NULL, types161},
+    {"ai.onnx", "Squeeze", 24, 24, false, 1, 2, 1, 1, 2, 1, 0, 2, ports108, ports144, NULL, types162},
+    {"ai.onnx", "Squeeze", 25, 0, false, 1, 2, 1, 1, 2, 1, 0, 2, ports108, ports144, NULL, types163},
+    {"ai.onnx", "StringConcat", 20, 0, false, 2, 2, 1, 1, 2, 1, 0, 1, ports21, ports22, NULL, types193},
+    {"ai.onnx", "StringNormalizer", 10, 0, false, 1, 1, 1, 1, 1, 1, 4, 1, ports0, ports1, attrs144, types194},
+    {"ai.onnx", "StringSplit", 20, 0, false, 1, 1, 2, 2, 1, 2, 2, 3, ports0, ports145, attrs145, types195},
     {"ai.onnx", "Sub", 1, 5, false, 2, 2, 1, 1, 2, 1, 3, 1, ports4, ports5, attrs1, types0},
     {"ai.onnx", "Sub", 6, 6, false, 2, 2, 1, 1, 2, 1, 2, 1, ports4, ports5, attrs2, types4},
     {"ai.onnx", "Sub", 7, 12, false, 2, 2, 1, 1, 2, 1, 0, 1, ports4, ports5, NULL, types4},
     {"ai.onnx", "Sub", 13, 13, false, 2, 2, 1, 1, 2, 1, 0, 1, ports4, ports5, NULL, types5},
     {"ai.onnx", "Sub", 14, 0, false, 2, 2, 1, 1, 2, 1, 0, 1, ports4, ports5, NULL, types2},
-    {"ai.onnx", "Sum", 1, 5, false, 1, 255, 1, 1, 1, 1, 1, 1, ports79, ports144, attrs0, types0},
-    {"ai.onnx", "Sum", 6, 7, false, 1, 255, 1, 1, 1, 1, 0, 1, ports79, ports144, NULL, types0},
-    {"ai.onnx", "Sum", 8, 12, false, 1, 255, 1, 1, 1, 1, 0, 1, ports79, ports144, NULL, types0},
-    {"ai.onnx", "Sum", 13, 0, false, 1, 255, 1, 1, 1, 1, 0, 1, ports79, ports144, NULL, types3},
+    {"ai.onnx", "Sum", 1, 5, false, 1, 255, 1, 1, 1, 1, 1, 1, ports79, ports146, attrs0, types0},
+    {"ai.onnx", "Sum", 6, 7, false, 1, 255, 1, 1, 1, 1, 0, 1, ports79, ports146, NULL, types0},
+    {"ai.onnx", "Sum", 8, 12, false, 1, 255, 1, 1, 1, 1, 0, 1, ports79, ports146, NULL, types0},
+    {"ai.onnx", "Sum", 13, 0, false, 1, 255, 1, 1, 1, 1, 0, 1, ports79, ports146, NULL, types3},
     {"ai.onnx", "SwiGLU", 28, 0, false, 2, 2, 1, 1, 2, 1, 1, 1, ports4, ports1, attrs27, types3},
     {"ai.onnx", "Swish", 24, 0, false, 1, 1, 1, 1, 1, 1, 1, 1, ports0, ports1, attrs27, types3},
     {"ai.onnx", "Tan", 7, 21, false, 1, 1, 1, 1, 1, 1, 0, 1, ports2, ports3, NULL, types0},
@@ -4777,140 +4794,140 @@ const struct tn_op_schema tn_op_schemas[] = {
     {"ai.onnx", "Tanh", 1, 5, false, 1, 1, 1, 1, 1, 1, 1, 1, ports2, ports3, attrs0, types0},
     {"ai.onnx", "Tanh", 6, 12, false, 1, 1, 1, 1, 1, 1, 0, 1, ports2, ports3, NULL, types0},
     {"ai.onnx", "Tanh", 13, 0, false, 1, 1, 1, 1, 1, 1, 0, 1, ports2, ports3, NULL, types3},
-    {"ai.onnx", "TensorScatter", 24, 0, false, 2, 3, 1, 1, 3, 1, 2, 2, ports145, ports146, attrs146, types162},
-    {"ai.onnx", "TfIdfVectorizer", 9, 0, false, 1, 1, 1, 1, 1, 1, 9, 2, ports0, ports68, attrs147, types195},
+    {"ai.onnx", "TensorScatter", 24, 0, false, 2, 3, 1, 1, 3, 1, 2, 2, ports147, ports148, attrs146, types162},
+    {"ai.onnx", "TfIdfVectorizer", 9, 0, false, 1, 1, 1, 1, 1, 1, 9, 2, ports0, ports68, attrs147, types196},
     {"ai.onnx", "ThresholdedRelu", 10, 21, false, 1, 1, 1, 1, 1, 1, 1, 1, ports0, ports1, attrs27, types0},
     {"ai.onnx", "ThresholdedRelu", 22, 0, false, 1, 1, 1, 1, 1, 1, 1, 1, ports0, ports1, attrs27, types3},
-    {"ai.onnx", "Tile", 1, 5, false, 3, 3, 1, 1, 3, 1, 0, 2, ports147, ports3, NULL, types196},
-    {"ai.onnx", "Tile", 6, 12, false, 2, 2, 1, 1, 2, 1, 0, 2, ports148, ports3, NULL, types183},
-    {"ai.onnx", "Tile", 13, 0, false, 2, 2, 1, 1, 2, 1, 0, 2, ports148, ports3, NULL, types184},
-    {"ai.onnx", "TopK", 1, 9, false, 1, 1, 2, 2, 1, 2, 2, 2, ports0, ports149, attrs148, types109},
-    {"ai.onnx", "TopK", 10, 10, false, 2, 2, 2, 2, 2, 2, 1, 3, ports150, ports149, attrs74, types197},
-    {"ai.onnx", "TopK", 11, 23, false, 2, 2, 2, 2, 2, 2, 3, 3, ports150, ports149, attrs149, types198},
-    {"ai.onnx", "TopK", 24, 0, false, 2, 2, 2, 2, 2, 2, 3, 3, ports150, ports149, attrs149, types199},
-    {"ai.onnx", "Transpose", 1, 12, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports151, attrs150, types35},
-    {"ai.onnx", "Transpose", 13, 20, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports151, attrs150, types36},
-    {"ai.onnx", "Transpose", 21, 22, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports151, attrs150, types39},
-    {"ai.onnx", "Transpose", 23, 23, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports151, attrs150, types40},
-    {"ai.onnx", "Transpose", 24, 24, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports151, attrs150, types41},
-    {"ai.onnx", "Transpose", 25, 0, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports151, attrs150, types42},
-    {"ai.onnx", "Trilu", 14, 0, false, 1, 2, 1, 1, 2, 1, 1, 2, ports152, ports3, attrs151, types32},
-    {"ai.onnx", "Unique", 11, 27, false, 1, 1, 1, 4, 1, 4, 2, 2, ports0, ports153, attrs152, types70},
-    {"ai.onnx", "Unique", 28, 0, false, 1, 1, 1, 4, 1, 4, 2, 2, ports0, ports153, attrs152, types32},
-    {"ai.onnx", "Unsqueeze", 1, 10, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports154, attrs153, types35},
-    {"ai.onnx", "Unsqueeze", 11, 12, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports154, attrs153, types35},
-    {"ai.onnx", "Unsqueeze", 13, 20, false, 2, 2, 1, 1, 2, 1, 0, 2, ports155, ports154, NULL, types32},
-    {"ai.onnx", "Unsqueeze", 21, 22, false, 2, 2, 1, 1, 2, 1, 0, 2, ports155, ports154, NULL, types160},
-    {"ai.onnx", "Unsqueeze", 23, 23, false, 2, 2, 1, 1, 2, 1, 0, 2, ports155, ports154, NULL, types161},
-    {"ai.onnx", "Unsqueeze", 24, 24, false, 2, 2, 1, 1, 2, 1, 0, 2, ports155, ports154, NULL, types162},
-    {"ai.onnx", "Unsqueeze", 25, 0, false, 2, 2, 1, 1, 2, 1, 0, 2, ports155, ports154, NULL, types163},
-    {"ai.onnx", "Upsample", 1, 6, false, 1, 1, 1, 1, 1, 1, 3, 1, ports0, ports1, attrs154, types200},
+    {"ai.onnx", "Tile", 1, 5, false, 3, 3, 1, 1, 3, 1, 0, 2, ports149, ports3, NULL, types197},
+    {"ai.onnx", "Tile", 6, 12, false, 2, 2, 1, 1, 2, 1, 0, 2, ports150, ports3, NULL, types183},
+    {"ai.onnx", "Tile", 13, 0, false, 2, 2, 1, 1, 2, 1, 0, 2, ports150, ports3, NULL, types184},
+    {"ai.onnx", "TopK", 1, 9, false, 1, 1, 2, 2, 1, 2, 2, 2, ports0, ports151, attrs148, types109},
+    {"ai.onnx", "TopK", 10, 10, false, 2, 2, 2, 2, 2, 2, 1, 3, ports152, ports151, attrs74, types198},
+    {"ai.onnx", "TopK", 11, 23, false, 2, 2, 2, 2, 2, 2, 3, 3, ports152, ports151, attrs149, types199},
+    {"ai.onnx", "TopK", 24, 0, false, 2, 2, 2, 2, 2, 2, 3, 3, ports152, ports151, attrs149, types200},
+    {"ai.onnx", "Transpose", 1, 12, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports153, attrs150, types35},
+    {"ai.onnx", "Transpose", 13, 20, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports153, attrs150, types36},
+    {"ai.onnx", "Transpose", 21, 22, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports153, attrs150, types39},
+    {"ai.onnx", "Transpose", 23, 23, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports153, attrs150, types40},
+    {"ai.onnx", "Transpose", 24, 24, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports153, attrs150, types41},
+    {"ai.onnx", "Transpose", 25, 0, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports153, attrs150, types42},
+    {"ai.onnx", "Trilu", 14, 0, false, 1, 2, 1, 1, 2, 1, 1, 2, ports154, ports3, attrs151, types32},
+    {"ai.onnx", "Unique", 11, 27, false, 1, 1, 1, 4, 1, 4, 2, 2, ports0, ports155, attrs152, types70},
+    {"ai.onnx", "Unique", 28, 0, false, 1, 1, 1, 4, 1, 4, 2, 2, ports0, ports155, attrs152, types32},
+    {"ai.onnx", "Unsqueeze", 1, 10, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports156, attrs153, types35},
+    {"ai.onnx", "Unsqueeze", 11, 12, false, 1, 1, 1, 1, 1, 1, 1, 1, ports9, ports156, attrs153, types35},
+    {"ai.onnx", "Unsqueeze", 13, 20, false, 2, 2, 1, 1, 2, 1, 0, 2, ports157, ports156, NULL, types32},
+    {"ai.onnx", "Unsqueeze", 21, 22, false, 2, 2, 1, 1, 2, 1, 0, 2, ports157, ports156, NULL, types160},
+    {"ai.onnx", "Unsqueeze", 23, 23, false, 2, 2, 1, 1, 2, 1, 0, 2, ports157, ports156, NULL, types161},
+    {"ai.onnx", "Unsqueeze", 24, 24, false, 2, 2, 1, 1, 2, 1, 0, 2, ports157, ports156, NULL, types162},
+    {"ai.onnx", "Unsqueeze", 25, 0, false, 2, 2, 1, 1, 2, 1, 0, 2, ports157, ports156, NULL, types163},
+    {"ai.onnx", "Upsample", 1, 6, false, 1, 1, 1, 1, 1, 1, 3, 1, ports0, ports1, attrs154, types201},
     {"ai.onnx", "Upsample", 7, 8, false, 1, 1, 1, 1, 1, 1, 2, 1, ports0, ports1, attrs155, types35},
     {"ai.onnx", "Upsample", 9, 9, false, 2, 2, 1, 1, 2, 1, 1, 2, ports111, ports1, attrs123, types164},
     {"ai.onnx", "Upsample", 10, 0, true, 2, 2, 1, 1, 2, 1, 1, 2, ports111, ports1, attrs123, types164},
-    {"ai.onnx", "Where", 9, 15, false, 3, 3, 1, 1, 3, 1, 0, 2, ports156, ports20, NULL, types201},
-    {"ai.onnx", "Where", 16, 0, false, 3, 3, 1, 1, 3, 1, 0, 2, ports156, ports20, NULL, types202},
+    {"ai.onnx", "Where", 9, 15, false, 3, 3, 1, 1, 3, 1, 0, 2, ports158, ports20, NULL, types202},
+    {"ai.onnx", "Where", 16, 0, false, 3, 3, 1, 1, 3, 1, 0, 2, ports158, ports20, NULL, types203},
     {"ai.onnx", "Xor", 1, 6, false, 2, 2, 1, 1, 2, 1, 2, 2, ports4, ports8, attrs2, types7},
     {"ai.onnx", "Xor", 7, 0, false, 2, 2, 1, 1, 2, 1, 0, 2, ports4, ports8, NULL, types7},
-    {"ai.onnx.ml", "ArrayFeatureExtractor", 1, 0, false, 2, 2, 1, 1, 2, 1, 0, 2, ports97, ports22, NULL, types203},
-    {"ai.onnx.ml", "Binarizer", 1, 0, false, 1, 1, 1, 1, 1, 1, 1, 1, ports0, ports1, attrs156, types204},
-    {"ai.onnx.ml", "CastMap", 1, 0, false, 1, 1, 1, 1, 1, 1, 3, 2, ports0, ports68, attrs157, types205},
-    {"ai.onnx.ml", "CategoryMapper", 1, 0, false, 1, 1, 1, 1, 1, 1, 4, 2, ports0, ports68, attrs158, types206},
-    {"ai.onnx.ml", "DictVectorizer", 1, 0, false, 1, 1, 1, 1, 1, 1, 2, 2, ports0, ports68, attrs159, types207},
-    {"ai.onnx.ml", "FeatureVectorizer", 1, 0, false, 1, 255, 1, 1, 1, 1, 1, 2, ports157, ports68, attrs160, types208},
-    {"ai.onnx.ml", "Imputer", 1, 0, false, 1, 1, 1, 1, 1, 1, 4, 1, ports0, ports1, attrs161, types204},
-    {"ai.onnx.ml", "LabelEncoder", 1, 1, false, 1, 1, 1, 1, 1, 1, 3, 2, ports0, ports68, attrs162, types206},
-    {"ai.onnx.ml", "LabelEncoder", 2, 3, false, 1, 1, 1, 1, 1, 1, 9, 2, ports0, ports68, attrs163, types209},
-    {"ai.onnx.ml", "LabelEncoder", 4, 0, false, 1, 1, 1, 1, 1, 1, 12, 2, ports0, ports68, attrs164, types210},
-    {"ai.onnx.ml", "LinearClassifier", 1, 0, false, 1, 1, 2, 2, 1, 2, 6, 3, ports0, ports143, attrs165, types211},
-    {"ai.onnx.ml", "LinearRegressor", 1, 0, false, 1, 1, 1, 1, 1, 1, 4, 2, ports0, ports68, attrs166, types212},
-    {"ai.onnx.ml", "Normalizer", 1, 0, false, 1, 1, 1, 1, 1, 1, 1, 2, ports0, ports68, attrs167, types212},
-    {"ai.onnx.ml", "OneHotEncoder", 1, 0, false, 1, 1, 1, 1, 1, 1, 3, 2, ports0, ports68, attrs168, types213},
-    {"ai.onnx.ml", "SVMClassifier", 1, 0, false, 1, 1, 2, 2, 1, 2, 11, 3, ports0, ports143, attrs169, types211},
-    {"ai.onnx.ml", "SVMRegressor", 1, 0, false, 1, 1, 1, 1, 1, 1, 8, 2, ports0, ports68, attrs170, types212},
-    {"ai.onnx.ml", "Scaler", 1, 0, false, 1, 1, 1, 1, 1, 1, 2, 2, ports0, ports68, attrs171, types212},
+    {"ai.onnx.ml", "ArrayFeatureExtractor", 1, 0, false, 2, 2, 1, 1, 2, 1, 0, 2, ports97, ports22, NULL, types204},
+    {"ai.onnx.ml", "Binarizer", 1, 0, false, 1, 1, 1, 1, 1, 1, 1, 1, ports0, ports1, attrs156, types205},
+    {"ai.onnx.ml", "CastMap", 1, 0, false, 1, 1, 1, 1, 1, 1, 3, 2, ports0, ports68, attrs157, types206},
+    {"ai.onnx.ml", "CategoryMapper", 1, 0, false, 1, 1, 1, 1, 1, 1, 4, 2, ports0, ports68, attrs158, types207},
+    {"ai.onnx.ml", "DictVectorizer", 1, 0, false, 1, 1, 1, 1, 1, 1, 2, 2, ports0, ports68, attrs159, types208},
+    {"ai.onnx.ml", "FeatureVectorizer", 1, 0, false, 1, 255, 1, 1, 1, 1, 1, 2, ports159, ports68, attrs160, types209},
+    {"ai.onnx.ml", "Imputer", 1, 0, false, 1, 1, 1, 1, 1, 1, 4, 1, ports0, ports1, attrs161, types205},
+    {"ai.onnx.ml", "LabelEncoder", 1, 1, false, 1, 1, 1, 1, 1, 1, 3, 2, ports0, ports68, attrs162, types207},
+    {"ai.onnx.ml", "LabelEncoder", 2, 3, false, 1, 1, 1, 1, 1, 1, 9, 2, ports0, ports68, attrs163, types210},
+    {"ai.onnx.ml", "LabelEncoder", 4, 0, false, 1, 1, 1, 1, 1, 1, 12, 2, ports0, ports68, attrs164, types211},
+    {"ai.onnx.ml", "LinearClassifier", 1, 0, false, 1, 1, 2, 2, 1, 2, 6, 3, ports0, ports145, attrs165, types212},
+    {"ai.onnx.ml", "LinearRegressor", 1, 0, false, 1, 1, 1, 1, 1, 1, 4, 2, ports0, ports68, attrs166, types213},
+    {"ai.onnx.ml", "Normalizer", 1, 0, false, 1, 1, 1, 1, 1, 1, 1, 2, ports0, ports68, attrs167, types213},
+    {"ai.onnx.ml", "OneHotEncoder", 1, 0, false, 1, 1, 1, 1, 1, 1, 3, 2, ports0, ports68, attrs168, types214},
+    {"ai.onnx.ml", "SVMClassifier", 1, 0, false, 1, 1, 2, 2, 1, 2, 11, 3, ports0, ports145, attrs169, types212},
+    {"ai.onnx.ml", "SVMRegressor", 1, 0, false, 1, 1, 1, 1, 1, 1, 8, 2, ports0, ports68, attrs170, types213},
+    {"ai.onnx.ml", "Scaler", 1, 0, false, 1, 1, 1, 1, 1, 1, 2, 2, ports0, ports68, attrs171, types213},
     {"ai.onnx.ml", "TreeEnsemble", 5, 0, false, 1, 1, 1, 1, 1, 1, 16, 1, ports0, ports1, attrs172, types0},
-    {"ai.onnx.ml", "TreeEnsembleClassifier", 1, 2, false, 1, 1, 2, 2, 1, 2, 17, 3, ports0, ports143, attrs173, types211},
-    {"ai.onnx.ml", "TreeEnsembleClassifier", 3, 4, false, 1, 1, 2, 2, 1, 2, 21, 3, ports0, ports143, attrs174, types211},
-    {"ai.onnx.ml", "TreeEnsembleClassifier", 5, 0, true, 1, 1, 2, 2, 1, 2, 21, 3, ports0, ports143, attrs174, types211},
-    {"ai.onnx.ml", "TreeEnsembleRegressor", 1, 2, false, 1, 1, 1, 1, 1, 1, 17, 2, ports0, ports68, attrs175, types212},
-    {"ai.onnx.ml", "TreeEnsembleRegressor", 3, 4, false, 1, 1, 1, 1, 1, 1, 21, 2, ports0, ports68, attrs176, types212},
-    {"ai.onnx.ml", "TreeEnsembleRegressor", 5, 0, true, 1, 1, 1, 1, 1, 1, 21, 2, ports0, ports68, attrs176, types212},
-    {"ai.onnx.ml", "ZipMap", 1, 0, false, 1, 1, 1, 1, 1, 1, 2, 2, ports158, ports22, attrs177, types214},
-    {"ai.onnx.preview", "FlexAttention", 1, 0, false, 3, 3, 1, 1, 3, 1, 4, 1, ports159, ports1, attrs178, types215},
-    {"com.microsoft", "Attention", 1, 0, false, 2, 7, 1, 2, 7, 2, 8, 2, ports160, ports161, attrs179, types216},
-    {"com.microsoft", "BiasAdd", 1, 0, false, 3, 3, 1, 1, 3, 1, 0, 1, ports162, ports1, NULL, types217},
-    {"com.microsoft", "BiasDropout", 1, 0, false, 2, 5, 1, 2, 5, 2, 1, 3, ports163, ports49, attrs53, types218},
+    {"ai.onnx.ml", "TreeEnsembleClassifier", 1, 2, false, 1, 1, 2, 2, 1, 2, 17, 3, ports0, ports145, attrs173, types212},
+    {"ai.onnx.ml", "TreeEnsembleClassifier", 3, 4, false, 1, 1, 2, 2, 1, 2, 21, 3, ports0, ports145, attrs174, types212},
+    {"ai.onnx.ml", "TreeEnsembleClassifier", 5, 0, true, 1, 1, 2, 2, 1, 2, 21, 3, ports0, ports145, attrs174, types212},
+    {"ai.onnx.ml", "TreeEnsembleRegressor", 1, 2, false, 1, 1, 1, 1, 1, 1, 17, 2, ports0, ports68, attrs175, types213},
+    {"ai.onnx.ml", "TreeEnsembleRegressor", 3, 4, false, 1, 1, 1, 1, 1, 1, 21, 2, ports0, ports68, attrs176, types213},
+    {"ai.onnx.ml", "TreeEnsembleRegressor", 5, 0, true, 1, 1, 1, 1, 1, 1, 21, 2, ports0, ports68, attrs176, types213},
+    {"ai.onnx.ml", "ZipMap", 1, 0, false, 1, 1, 1, 1, 1, 1, 2, 2, ports160, ports22, attrs177, types215},
+    {"ai.onnx.preview", "FlexAttention", 1, 0, false, 3, 3, 1, 1, 3, 1, 4, 1, ports161, ports1, attrs178, types216},
+    {"com.microsoft", "Attention", 1, 0, false, 2, 7, 1, 2, 7, 2, 8, 2, ports162, ports163, attrs179, types217},
+    {"com.microsoft", "BiasAdd", 1, 0, false, 3, 3, 1, 1, 3, 1, 0, 1, ports164, ports1, NULL, types218},
+    {"com.microsoft", "BiasDropout", 1, 0, false, 2, 5, 1, 2, 5, 2, 1, 3, ports165, ports49, attrs53, types219},
     {"com.microsoft", "BiasGelu", 1, 0, false, 2, 2, 1, 1, 2, 1, 0, 1, ports4, ports5, NULL, types3},
-    {"com.microsoft", "BiasSplitGelu", 1, 0, false, 2, 2, 1, 1, 2, 1, 0, 1, ports164, ports1, NULL, types217},
-    {"com.microsoft", "BifurcationDetector", 1, 0, false, 3, 4, 2, 2, 4, 2, 2, 1, ports165, ports166, attrs180, types219},
-    {"com.microsoft", "CDist", 1, 0, false, 2, 2, 1, 1, 2, 1, 1, 1, ports4, ports5, attrs181, types220},
-    {"com.microsoft", "ConvTransposeWithDynamicPads", 1, 0, false, 2, 4, 1, 1, 4, 1, 6, 2, ports167, ports1, attrs182, types221},
-    {"com.microsoft", "CropAndResize", 1, 0, false, 4, 4, 1, 1, 4, 1, 2, 2, ports168, ports1, attrs183, types222},
-    {"com.microsoft", "DecoderMaskedMultiHeadAttention", 1, 0, false, 1, 11, 1, 4, 11, 4, 5, 3, ports169, ports170, attrs184, types223},
-    {"com.microsoft", "DecoderMaskedSelfAttention", 1, 0, false, 7, 9, 2, 2, 9, 2, 5, 2, ports171, ports172, attrs185, types224},
-    {"com.microsoft", "DequantizeLinear", 1, 0, false, 2, 3, 1, 1, 3, 1, 1, 2, ports44, ports45, attrs32, types225},
-    {"com.microsoft", "DynamicQuantizeLSTM", 1, 0, false, 12, 12, 0, 3, 12, 3, 7, 3, ports173, ports70, attrs82, types226},
-    {"com.microsoft", "DynamicQuantizeMatMul", 1, 0, false, 3, 5, 1, 1, 5, 1, 0, 2, ports174, ports1, NULL, types227},
-    {"com.microsoft", "EmbedLayerNormalization", 1, 0, false, 7, 9, 1, 3, 9, 3, 2, 2, ports175, ports176, attrs186, types228},
-    {"com.microsoft", "ExpandDims", 1, 0, false, 2, 2, 1, 1, 2, 1, 0, 2, ports177, ports1, NULL, types229},
-    {"com.microsoft", "FastGelu", 1, 0, false, 1, 2, 1, 1, 2, 1, 0, 1, ports178, ports1, NULL, types3},
-    {"com.microsoft", "FusedConv", 1, 0, false, 2, 4, 1, 1, 4, 1, 8, 1, ports179, ports1, attrs187, types0},
+    {"com.microsoft", "BiasSplitGelu", 1, 0, false, 2, 2, 1, 1, 2, 1, 0, 1, ports166, ports1, NULL, types218},
+    {"com.microsoft", "BifurcationDetector", 1, 0, false, 3, 4, 2, 2, 4, 2, 2, 1, ports167, ports168, attrs180, types220},
+    {"com.microsoft", "CDist", 1, 0, false, 2, 2, 1, 1, 2, 1, 1, 1, ports4, ports5, attrs181, types221},
+    {"com.microsoft", "ConvTransposeWithDynamicPads", 1, 0, false, 2, 4, 1, 1, 4, 1, 6, 2, ports169, ports1, attrs182, types222},
+    {"com.microsoft", "CropAndResize", 1, 0, false, 4, 4, 1, 1, 4, 1, 2, 2, ports170, ports1, attrs183, types223},
+    {"com.microsoft", "DecoderMaskedMultiHeadAttention", 1, 0, false, 1, 11, 1, 4, 11, 4, 5, 3, ports171, ports172, attrs184, types224},
+    {"com.microsoft", "DecoderMaskedSelfAttention", 1, 0, false, 7, 9, 2, 2, 9, 2, 5, 2, ports173, ports174, attrs185, types225},
+    {"com.microsoft", "DequantizeLinear", 1, 0, false, 2, 3, 1, 1, 3, 1, 1, 2, ports44, ports45, attrs32, types226},
+    {"com.microsoft", "DynamicQuantizeLSTM", 1, 0, false, 12, 12, 0, 3, 12, 3, 7, 3, ports175, ports70, attrs82, types227},
+    {"com.microsoft", "DynamicQuantizeMatMul", 1, 0, false, 3, 5, 1, 1, 5, 1, 0, 2, ports176, ports1, NULL, types228},
+    {"com.microsoft", "EmbedLayerNormalization", 1, 0, false, 7, 9, 1, 3, 9, 3, 2, 2, ports177, ports178, attrs186, types229},
+    {"com.microsoft", "ExpandDims", 1, 0, false, 2, 2, 1, 1, 2, 1, 0, 2, ports179, ports1, NULL, types230},
+    {"com.microsoft", "FastGelu", 1, 0, false, 1, 2, 1, 1, 2, 1, 0, 1, ports180, ports1, NULL, types3},
+    {"com.microsoft", "FusedConv", 1, 0, false, 2, 4, 1, 1, 4, 1, 8, 1, ports181, ports1, attrs187, types0},
     {"com.microsoft", "FusedGemm", 1, 0, false, 2, 3, 1, 1, 3, 1, 8, 1, ports60, ports1, attrs188, types4},
     {"com.microsoft", "FusedMatMul", 1, 0, false, 2, 2, 1, 1, 2, 1, 5, 1, ports4, ports1, attrs189, types3},
     {"com.microsoft", "FusedMatMulActivation", 1, 0, false, 2, 2, 1, 1, 2, 1, 10, 1, ports4, ports1, attrs190, types3},
-    {"com.microsoft", "GatherBlockQuantized", 1, 0, false, 3, 4, 1, 1, 4, 1, 4, 3, ports180, ports20, attrs191, types230},
+    {"com.microsoft", "GatherBlockQuantized", 1, 0, false, 3, 4, 1, 1, 4, 1, 4, 3, ports182, ports20, attrs191, types231},
     {"com.microsoft", "GatherND", 1, 0, false, 2, 2, 1, 1, 2, 1, 0, 2, ports58, ports3, NULL, types74},
     {"com.microsoft", "Gelu", 1, 0, false, 1, 1, 1, 1, 1, 1, 0, 1, ports0, ports1, NULL, types3},
-    {"com.microsoft", "GemmFloat8", 1, 0, false, 2, 6, 1, 1, 6, 1, 6, 5, ports181, ports182, attrs192, types231},
-    {"com.microsoft", "GridSample", 1, 0, false, 2, 2, 1, 1, 2, 1, 3, 2, ports183, ports68, attrs68, types77},
-    {"com.microsoft", "GroupNorm", 1, 0, false, 3, 3, 1, 1, 3, 1, 4, 2, ports184, ports1, attrs193, types232},
-    {"com.microsoft", "GroupQueryAttention", 1, 0, false, 7, 17, 1, 4, 17, 4, 17, 5, ports185, ports186, attrs194, types233},
+    {"com.microsoft", "GemmFloat8", 1, 0, false, 2, 6, 1, 1, 6, 1, 6, 5, ports183, ports184, attrs192, types232},
+    {"com.microsoft", "GridSample", 1, 0, false, 2, 2, 1, 1, 2, 1, 3, 2, ports185, ports68, attrs68, types77},
+    {"com.microsoft", "GroupNorm", 1, 0, false, 3, 3, 1, 1, 3, 1, 4, 2, ports186, ports1, attrs193, types233},
+    {"com.microsoft", "GroupQueryAttention", 1, 0, false, 7, 17, 1, 4, 17, 4, 17, 5, ports187, ports188, attrs194, types234},
     {"com.microsoft", "Inverse", 1, 0, false, 1, 1, 1, 1, 1, 1, 0, 1, ports0, ports1, NULL, types0},
-    {"com.microsoft", "MatMulBnb4", 1, 0, false, 3, 3, 1, 1, 3, 1, 6, 2, ports187, ports1, attrs195, types234},
-    {"com.microsoft", "MatMulInteger16", 1, 0, false, 2, 2, 1, 1, 2, 1, 0, 3, ports188, ports78, NULL, types235},
-    {"com.microsoft", "MatMulIntegerToFloat", 1, 0, false, 4, 7, 1, 1, 7, 1, 0, 3, ports189, ports78, NULL, types236},
-    {"com.microsoft", "MatMulNBits", 1, 0, false, 3, 6, 1, 1, 6, 1, 6, 4, ports190, ports1, attrs196, types237},
-    {"com.microsoft", "MoE", 1, 0, false, 5, 8, 1, 1, 8, 1, 9, 1, ports191, ports3, attrs197, types29},
-    {"com.microsoft", "MultiHeadAttention", 1, 0, false, 1, 10, 1, 4, 10, 4, 4, 3, ports192, ports170, attrs198, types238},
-    {"com.microsoft", "MurmurHash3", 1, 0, false, 1, 1, 1, 1, 1, 1, 2, 2, ports0, ports68, attrs199, types239},
-    {"com.microsoft", "NGramRepeatBlock", 1, 0, false, 2, 2, 1, 1, 2, 1, 1, 2, ports193, ports194, attrs200, types240},
+    {"com.microsoft", "MatMulBnb4", 1, 0, false, 3, 3, 1, 1, 3, 1, 6, 2, ports189, ports1, attrs195, types235},
+    {"com.microsoft", "MatMulInteger16", 1, 0, false, 2, 2, 1, 1, 2, 1, 0, 3, ports190, ports78, NULL, types236},
+    {"com.microsoft", "MatMulIntegerToFloat", 1, 0, false, 4, 7, 1, 1, 7, 1, 0, 3, ports191, ports78, NULL, types237},
+    {"com.microsoft", "MatMulNBits", 1, 0, false, 3, 6, 1, 1, 6, 1, 6, 4, ports192, ports1, attrs196, types238},
+    {"com.microsoft", "MoE", 1, 0, false, 5, 8, 1, 1, 8, 1, 9, 1, ports193, ports3, attrs197, types29},
+    {"com.microsoft", "MultiHeadAttention", 1, 0, false, 1, 10, 1, 4, 10, 4, 4, 3, ports194, ports172, attrs198, types239},
+    {"com.microsoft", "MurmurHash3", 1, 0, false, 1, 1, 1, 1, 1, 1, 2, 2, ports0, ports68, attrs199, types240},
+    {"com.microsoft", "NGramRepeatBlock", 1, 0, false, 2, 2, 1, 1, 2, 1, 1, 2, ports195, ports196, attrs200, types241},
     {"com.microsoft", "NhwcConv", 1, 0, false, 2, 3, 1, 1, 3, 1, 6, 1, ports36, ports1, attrs39, types0},
-    {"com.microsoft", "NhwcFusedConv", 1, 0, false, 2, 4, 1, 1, 4, 1, 8, 1, ports179, ports1, attrs187, types217},
-    {"com.microsoft", "NhwcMaxPool", 1, 0, false, 1, 1, 1, 1, 1, 1, 6, 1, ports50, ports40, attrs201, types241},
-    {"com.microsoft", "PackedAttention", 1, 0, false, 5, 6, 1, 1, 6, 1, 3, 2, ports195, ports3, attrs202, types224},
-    {"com.microsoft", "PackedMultiHeadAttention", 1, 0, false, 6, 7, 1, 1, 7, 1, 3, 2, ports196, ports3, attrs203, types224},
-    {"com.microsoft", "Pad", 1, 0, false, 2, 3, 1, 1, 3, 1, 1, 2, ports197, ports3, attrs106, types221},
-    {"com.microsoft", "QAttention", 1, 0, false, 5, 9, 1, 2, 9, 2, 6, 4, ports198, ports199, attrs204, types242},
-    {"com.microsoft", "QEmbedLayerNormalization", 1, 0, false, 18, 18, 2, 2, 18, 2, 1, 3, ports200, ports201, attrs205, types243},
-    {"com.microsoft", "QGemm", 1, 0, false, 6, 9, 1, 1, 9, 1, 3, 6, ports202, ports203, attrs206, types244},
-    {"com.microsoft", "QLinearAdd", 1, 0, false, 7, 8, 1, 1, 8, 1, 0, 2, ports204, ports5, NULL, types245},
-    {"com.microsoft", "QLinearAveragePool", 1, 0, false, 4, 5, 1, 1, 5, 1, 7, 2, ports205, ports1, attrs207, types245},
-    {"com.microsoft", "QLinearConcat", 1, 0, false, 3, 255, 1, 1, 3, 1, 1, 3, ports206, ports1, attrs33, types246},
+    {"com.microsoft", "NhwcFusedConv", 1, 0, false, 2, 4, 1, 1, 4, 1, 8, 1, ports181, ports1, attrs187, types218},
+    {"com.microsoft", "NhwcMaxPool", 1, 0, false, 1, 1, 1, 1, 1, 1, 6, 1, ports50, ports40, attrs201, types242},
+    {"com.microsoft", "PackedAttention", 1, 0, false, 5, 6, 1, 1, 6, 1, 3, 2, ports197, ports3, attrs202, types225},
+    {"com.microsoft", "PackedMultiHeadAttention", 1, 0, false, 6, 7, 1, 1, 7, 1, 3, 2, ports198, ports3, attrs203, types225},
+    {"com.microsoft", "Pad", 1, 0, false, 2, 3, 1, 1, 3, 1, 1, 2, ports199, ports3, attrs106, types222},
+    {"com.microsoft", "QAttention", 1, 0, false, 5, 9, 1, 2, 9, 2, 6, 4, ports200, ports201, attrs204, types243},
+    {"com.microsoft", "QEmbedLayerNormalization", 1, 0, false, 18, 18, 2, 2, 18, 2, 1, 3, ports202, ports203, attrs205, types244},
+    {"com.microsoft", "QGemm", 1, 0, false, 6, 9, 1, 1, 9, 1, 3, 6, ports204, ports205, attrs206, types245},
+    {"com.microsoft", "QLinearAdd", 1, 0, false, 7, 8, 1, 1, 8, 1, 0, 2, ports206, ports5, NULL, types246},
+    {"com.microsoft", "QLinearAveragePool", 1, 0, false, 4, 5, 1, 1, 5, 1, 7, 2, ports207, ports1, attrs207, types246},
+    {"com.microsoft", "QLinearConcat", 1, 0, false, 3, 255, 1, 1, 3, 1, 1, 3, ports208, ports1, attrs33, types247},
     {"com.microsoft", "QLinearConv", 1, 0, false, 8, 9, 1, 1, 9, 1, 7, 5, ports98, ports38, attrs208, types139},
-    {"com.microsoft", "QLinearGlobalAveragePool", 1, 0, false, 5, 5, 1, 1, 5, 1, 1, 2, ports207, ports1, attrs209, types245},
-    {"com.microsoft", "QLinearLeakyRelu", 1, 0, false, 4, 5, 1, 1, 5, 1, 1, 2, ports208, ports1, attrs86, types245},
-    {"com.microsoft", "QLinearMul", 1, 0, false, 7, 8, 1, 1, 8, 1, 0, 2, ports204, ports5, NULL, types245},
-    {"com.microsoft", "QLinearReduceMean", 1, 0, false, 4, 5, 1, 1, 5, 1, 2, 2, ports209, ports107, attrs210, types245},
-    {"com.microsoft", "QLinearSigmoid", 1, 0, false, 4, 5, 1, 1, 5, 1, 0, 2, ports208, ports1, NULL, types245},
-    {"com.microsoft", "QLinearSoftmax", 1, 0, false, 5, 5, 1, 1, 5, 1, 2, 2, ports210, ports1, attrs211, types245},
-    {"com.microsoft", "QLinearWhere", 1, 0, false, 9, 9, 1, 1, 9, 1, 0, 3, ports211, ports212, NULL, types247},
-    {"com.microsoft", "QuantizeLinear", 1, 0, false, 2, 3, 1, 1, 3, 1, 1, 2, ports103, ports45, attrs32, types248},
+    {"com.microsoft", "QLinearGlobalAveragePool", 1, 0, false, 5, 5, 1, 1, 5, 1, 1, 2, ports209, ports1, attrs209, types246},
+    {"com.microsoft", "QLinearLeakyRelu", 1, 0, false, 4, 5, 1, 1, 5, 1, 1, 2, ports210, ports1, attrs86, types246},
+    {"com.microsoft", "QLinearMul", 1, 0, false, 7, 8, 1, 1, 8, 1, 0, 2, ports206, ports5, NULL, types246},
+    {"com.microsoft", "QLinearReduceMean", 1, 0, false, 4, 5, 1, 1, 5, 1, 2, 2, ports211, ports107, attrs210, types246},
+    {"com.microsoft", "QLinearSigmoid", 1, 0, false, 4, 5, 1, 1, 5, 1, 0, 2, ports210, ports1, NULL, types246},
+    {"com.microsoft", "QLinearSoftmax", 1, 0, false, 5, 5, 1, 1, 5, 1, 2, 2, ports212, ports1, attrs211, types246},
+    {"com.microsoft", "QLinearWhere", 1, 0, false, 9, 9, 1, 1, 9, 1, 0, 3, ports213, ports214, NULL, types248},
+    {"com.microsoft", "QuantizeLinear", 1, 0, false, 2, 3, 1, 1, 3, 1, 1, 2, ports103, ports45, attrs32, types249},
     {"com.microsoft", "QuickGelu", 1, 0, false, 1, 1, 1, 1, 1, 1, 1, 1, ports0, ports1, attrs212, types3},
-    {"com.microsoft", "Range", 1, 0, false, 2, 3, 1, 1, 3, 1, 0, 1, ports213, ports1, NULL, types150},
-    {"com.microsoft", "ReduceSumInteger", 1, 0, false, 1, 1, 1, 1, 1, 1, 2, 2, ports9, ports10, attrs210, types249},
-    {"com.microsoft", "RelativePositionBias", 1, 0, false, 3, 3, 1, 1, 3, 1, 2, 2, ports214, ports3, attrs213, types250},
-    {"com.microsoft", "RotaryEmbedding", 1, 0, false, 4, 4, 1, 1, 4, 1, 5, 2, ports215, ports3, attrs214, types167},
-    {"com.microsoft", "SkipGroupNorm", 1, 0, false, 4, 5, 1, 2, 5, 2, 4, 2, ports216, ports217, attrs193, types232},
-    {"com.microsoft", "SkipLayerNormalization", 1, 0, false, 3, 5, 1, 4, 5, 4, 1, 2, ports218, ports219, attrs205, types251},
-    {"com.microsoft", "SkipSimplifiedLayerNormalization", 1, 0, false, 3, 4, 1, 4, 4, 4, 1, 2, ports220, ports219, attrs205, types251},
-    {"com.microsoft", "SparseAttention", 1, 0, false, 9, 11, 3, 3, 11, 3, 6, 2, ports221, ports222, attrs215, types216},
-    {"com.microsoft", "Tokenizer", 1, 0, false, 1, 1, 1, 1, 1, 1, 5, 1, ports0, ports1, attrs216, types192},
+    {"com.microsoft", "Range", 1, 0, false, 2, 3, 1, 1, 3, 1, 0, 1, ports215, ports1, NULL, types150},
+    {"com.microsoft", "ReduceSumInteger", 1, 0, false, 1, 1, 1, 1, 1, 1, 2, 2, ports9, ports10, attrs210, types250},
+    {"com.microsoft", "RelativePositionBias", 1, 0, false, 3, 3, 1, 1, 3, 1, 2, 2, ports216, ports3, attrs213, types251},
+    {"com.microsoft", "RotaryEmbedding", 1, 0, false, 4, 4, 1, 1, 4, 1, 5, 2, ports217, ports3, attrs214, types167},
+    {"com.microsoft", "SkipGroupNorm", 1, 0, false, 4, 5, 1, 2, 5, 2, 4, 2, ports218, ports219, attrs193, types233},
+    {"com.microsoft", "SkipLayerNormalization", 1, 0, false, 3, 5, 1, 4, 5, 4, 1, 2, ports220, ports221, attrs205, types252},
+    {"com.microsoft", "SkipSimplifiedLayerNormalization", 1, 0, false, 3, 4, 1, 4, 4, 4, 1, 2, ports222, ports221, attrs205, types252},
+    {"com.microsoft", "SparseAttention", 1, 0, false, 9, 11, 3, 3, 11, 3, 6, 2, ports223, ports224, attrs215, types217},
+    {"com.microsoft", "Tokenizer", 1, 0, false, 1, 1, 1, 1, 1, 1, 5, 1, ports0, ports1, attrs216, types193},
     {"com.microsoft", "TransposeMatMul", 1, 0, false, 2, 2, 1, 1, 2, 1, 3, 1, ports4, ports1, attrs206, types3},
-    {"com.microsoft", "Trilu", 1, 0, false, 1, 2, 1, 1, 2, 1, 1, 2, ports223, ports1, attrs151, types252},
+    {"com.microsoft", "Trilu", 1, 0, false, 1, 2, 1, 1, 2, 1, 1, 2, ports225, ports1, attrs151, types253},
     {"com.microsoft", "UnfoldTensor", 1, 0, false, 1, 1, 1, 1, 1, 1, 3, 1, ports2, ports3, attrs217, types36},
-    {"com.microsoft", "Unique", 1, 0, false, 1, 1, 3, 3, 1, 3, 0, 2, ports50, ports224, NULL, types70},
-    {"com.microsoft", "WordConvEmbedding", 1, 0, false, 4, 4, 1, 1, 4, 1, 3, 2, ports225, ports68, attrs218, types253},
+    {"com.microsoft", "Unique", 1, 0, false, 1, 1, 3, 3, 1, 3, 0, 2, ports50, ports226, NULL, types70},
+    {"com.microsoft", "WordConvEmbedding", 1, 0, false, 4, 4, 1, 1, 4, 1, 3, 2, ports227, ports68, attrs218, types254},
 };
 
 const size_t tn_op_schema_count = sizeof(tn_op_schemas) / sizeof(tn_op_schemas[0]);

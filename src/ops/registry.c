@@ -2,17 +2,29 @@
 #include "ops/op.h"
 
 extern const struct tn_operators tn_ops_arrange;
+extern const struct tn_operators tn_ops_attention;
+extern const struct tn_operators tn_ops_attention_flex;
+extern const struct tn_operators tn_ops_attention_linear;
 extern const struct tn_operators tn_ops_cast;
 extern const struct tn_operators tn_ops_constant;
+extern const struct tn_operators tn_ops_contrib_attention;
+extern const struct tn_operators tn_ops_contrib_fused;
+extern const struct tn_operators tn_ops_contrib_gelu;
+extern const struct tn_operators tn_ops_contrib_matmul_nbits;
+extern const struct tn_operators tn_ops_contrib_norm;
+extern const struct tn_operators tn_ops_contrib_qmatmul;
 extern const struct tn_operators tn_ops_control;
 extern const struct tn_operators tn_ops_conv;
+extern const struct tn_operators tn_ops_conv_deform;
 extern const struct tn_operators tn_ops_conv_integer;
 extern const struct tn_operators tn_ops_conv_transpose;
+extern const struct tn_operators tn_ops_dropout;
 extern const struct tn_operators tn_ops_einsum;
 extern const struct tn_operators tn_ops_elementwise_binary;
 extern const struct tn_operators tn_ops_elementwise_select;
 extern const struct tn_operators tn_ops_elementwise_unary;
 extern const struct tn_operators tn_ops_gather;
+extern const struct tn_operators tn_ops_grid_sample;
 extern const struct tn_operators tn_ops_loss;
 extern const struct tn_operators tn_ops_matmul;
 extern const struct tn_operators tn_ops_matmul_integer;
@@ -21,26 +33,42 @@ extern const struct tn_operators tn_ops_norm;
 extern const struct tn_operators tn_ops_norm_axis;
 extern const struct tn_operators tn_ops_pool;
 extern const struct tn_operators tn_ops_quantize;
+extern const struct tn_operators tn_ops_recurrent;
 extern const struct tn_operators tn_ops_reduce;
+extern const struct tn_operators tn_ops_resize;
+extern const struct tn_operators tn_ops_roi;
 extern const struct tn_operators tn_ops_select;
 extern const struct tn_operators tn_ops_sequence;
 extern const struct tn_operators tn_ops_shape;
+extern const struct tn_operators tn_ops_signal;
 extern const struct tn_operators tn_ops_softmax;
 extern const struct tn_operators tn_ops_text;
 
 const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_arrange,
+    &tn_ops_attention,
+    &tn_ops_attention_flex,
+    &tn_ops_attention_linear,
     &tn_ops_cast,
     &tn_ops_constant,
+    &tn_ops_contrib_attention,
+    &tn_ops_contrib_fused,
+    &tn_ops_contrib_gelu,
+    &tn_ops_contrib_matmul_nbits,
+    &tn_ops_contrib_norm,
+    &tn_ops_contrib_qmatmul,
     &tn_ops_control,
     &tn_ops_conv,
+    &tn_ops_conv_deform,
     &tn_ops_conv_integer,
     &tn_ops_conv_transpose,
+    &tn_ops_dropout,
     &tn_ops_einsum,
     &tn_ops_elementwise_binary,
     &tn_ops_elementwise_select,
     &tn_ops_elementwise_unary,
     &tn_ops_gather,
+    &tn_ops_grid_sample,
     &tn_ops_loss,
     &tn_ops_matmul,
     &tn_ops_matmul_integer,
@@ -49,10 +77,14 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_norm_axis,
     &tn_ops_pool,
     &tn_ops_quantize,
+    &tn_ops_recurrent,
     &tn_ops_reduce,
+    &tn_ops_resize,
+    &tn_ops_roi,
     &tn_ops_select,
     &tn_ops_sequence,
     &tn_ops_shape,
+    &tn_ops_signal,
     &tn_ops_softmax,
     &tn_ops_text,
 };

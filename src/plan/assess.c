@@ -32,8 +32,7 @@ static enum tn_status assess_common(struct tn_survey *s, const tn_plan_options *
                                     const enum tn_choice_origin *origin, struct tn_error *err)
 {
     const struct tn_planner *planner = s->planner;
-    tn_inventory_findings(planner->d->inv, planner->d->variant, &s->findings);
-    tn_findings_append(&s->findings, &planner->d->findings);
+    tn_description_findings(planner->d, &s->findings);
     enum tn_status st = tn_plan_hints_read(&s->hints, planner->d, options, &planner->ctx->limits, &s->arena, &s->findings, err);
     if (st) return st;
     const struct tn_hint *place = tn_hints_device(s->hints.lists, TN_PLAN_HINT_LISTS, &tn_hint_cpu, 1);

@@ -64,6 +64,18 @@ TN_DOC_OBJECT_TYPE(tn_plan_state_type, "State", "A value that one call of a grap
     TN_DOC_MUST("input", TN_DOC_TEXT, "Input that takes it."),
     TN_DOC_MUST("output", TN_DOC_TEXT, "Output that gives it."));
 
+TN_DOC_OBJECT_TYPE(tn_plan_role_type, "RoleOfTexts", "How texts of a role become several vectors.",
+    TN_DOC_MUST("max_tokens", TN_DOC_UINT64, "Most tokens of a text."),
+    TN_DOC_MUST("filled_to", TN_DOC_UINT64, "Least tokens; shorter texts are filled up. 0: they are not."),
+    TN_DOC_MAY("filled_with", TN_DOC_TEXT, NULL, "The token that fills them up."),
+    TN_DOC_MAY("filling_is_seen", TN_DOC_BOOLEAN, NULL, "Whether the other tokens see it."),
+    TN_DOC_MAY("filling_is_kept", TN_DOC_BOOLEAN, NULL, "Whether its vectors belong to the result."),
+    TN_DOC_MUST("skips", TN_DOC_LIST_OF(TN_DOC_TEXT), "Tokens of which no vector is kept."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_roles_type, "RolesOfTexts", "The roles that a package of several vectors tells apart.",
+    TN_DOC_MUST("query", &tn_plan_role_type, NULL),
+    TN_DOC_MUST("document", &tn_plan_role_type, NULL));
+
 /* Beside name and version: what a task's recipe takes from the package. */
 TN_DOC_OBJECT_TYPE(tn_plan_recipe_type, "Recipe", "The procedure of the task, and what it takes from the package.",
     TN_DOC_MUST("name", TN_DOC_TEXT, "Name of the recipe."),
@@ -78,6 +90,9 @@ TN_DOC_OBJECT_TYPE(tn_plan_recipe_type, "Recipe", "The procedure of the task, an
     TN_DOC_NULL("truncate_dimensions", TN_DOC_UINT64, "Components that are kept, when fewer than all."),
     TN_DOC_MAY("probe", TN_DOC_TEXT, NULL, "What is run once before the session is there; absent: one letter."),
     TN_DOC_MAY("states", TN_DOC_LIST_OF(&tn_plan_state_type), NULL, "Values that go from one call of a graph to the next."),
+    TN_DOC_MAY("roles", &tn_plan_roles_type, NULL, "What depends on the role."),
+    TN_DOC_MAY("strategy", TN_DOC_TEXT, NULL, "How sparse vectors are pooled over the tokens."),
+    TN_DOC_MAY("log_twice", TN_DOC_BOOLEAN, NULL, "Whether their logarithm is taken twice."),
     TN_DOC_MAY("labels", TN_DOC_LIST_OF(TN_DOC_TEXT), NULL, "Labels of the head by id."),
     TN_DOC_NULL("problem", TN_DOC_TEXT, "What the head's numbers mean, where the package says so."),
     TN_DOC_MAY("function", TN_DOC_TEXT, NULL, "What turns the head's numbers into scores."),
@@ -239,11 +254,17 @@ static const struct tn_docvariant operators[] = {
     TN_DOC_VARIANT("linear", "Matrix product with bias and activation.", OPERATOR,
                    TN_DOC_MUST("weights", TN_DOC_LIST_OF(TN_DOC_TEXT), "Matrices by role, side by side."),
                    TN_DOC_MUST("activation", TN_DOC_TEXT, "Function on the result.")),
+    TN_DOC_VARIANT("linear_pool", "Matrix product with bias whose rows are pooled to one per sequence.", OPERATOR,
+                   TN_DOC_MUST("strategy", TN_DOC_ONE_OF("max", "sum"), "Over the tokens."),
+                   TN_DOC_MUST("log_twice", TN_DOC_BOOLEAN, "Whether log(1 + max(x, 0)) is taken twice."),
+                   TN_DOC_MUST("weights", TN_DOC_LIST_OF(TN_DOC_TEXT), "Matrices by role, side by side."),
+                   TN_DOC_MUST("activation", TN_DOC_TEXT, "Function on the product.")),
     TN_DOC_VARIANT("attention", "Attention within each sequence.", OPERATOR,
                    TN_DOC_MUST("heads", TN_DOC_UINT64, "Heads."),
                    TN_DOC_MUST("head_dim", TN_DOC_UINT64, "Width of a head."),
                    TN_DOC_MUST("scale", TN_DOC_DOUBLE, "Factor on the scores."),
                    TN_DOC_MAY("window", TN_DOC_UINT64, NULL, "Rows at a distance below it see each other; absent: all do."),
+                   TN_DOC_MAY("keys_of_span", TN_DOC_BOOLEAN, NULL, "Only the first rows of a sequence are seen; absent: all are."),
                    TN_DOC_MAY("relative_bias", TN_DOC_TEXT, NULL, "Table of position biases by role."),
                    TN_DOC_MAY("position_key", TN_DOC_UINT64, NULL, "Value that queries are held against, by distance."),
                    TN_DOC_MAY("position_query", TN_DOC_UINT64, NULL, "Value that keys are held against, by distance."),

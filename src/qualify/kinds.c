@@ -114,6 +114,27 @@ static enum tn_status start_answer(tn_session *session, const tn_embed_request *
     return tn_answer_start(session, &r, out, err);
 }
 
+static enum tn_status start_sparse(tn_session *session, const tn_embed_request *request, tn_execution **out, tn_error *err)
+{
+    tn_sparse_request r = TN_INIT(tn_sparse_request);
+    r.texts = request->texts;
+    r.count = request->count;
+    r.batch = request->batch;
+    r.truncation = truncation_of(request);
+    return tn_embed_sparse_start(session, &r, out, err);
+}
+
+static enum tn_status start_multi(tn_session *session, const tn_embed_request *request, tn_execution **out, tn_error *err)
+{
+    tn_multi_request r = TN_INIT(tn_multi_request);
+    r.texts = request->texts;
+    r.count = request->count;
+    r.role = "document";
+    r.batch = request->batch;
+    r.truncation = truncation_of(request);
+    return tn_embed_multi_start(session, &r, out, err);
+}
+
 /* ---- answers ---------------------------------------------------------------------------------------------------------- */
 
 static size_t width_of_embedding(const struct tn_suite *s, const tn_event *e)
@@ -149,6 +170,18 @@ static size_t width_of_fill(const struct tn_suite *s, const tn_event *e)
 static void row_of_fill(const tn_event *e, float *row, size_t width)
 {
     for (size_t i = 0; i < width; i++) row[i] = e->masks[0].fills[i].score;
+}
+
+static void row_of_terms(const tn_event *e, float *row, size_t width)
+{
+    for (size_t i = 0; i < width; i++) row[i] = 0;
+    for (size_t i = 0; i < e->active; i++) row[e->indices[i]] = e->values[i];
+}
+
+static void row_of_vectors(const tn_event *e, float *row, size_t width)
+{
+    for (size_t i = 0; i < width; i++) row[i] = 0;
+    for (size_t i = 0; i < e->vectors * width; i++) row[i % width] += e->embedding[i];
 }
 
 /* ---- what holds for scores -------------------------------------------------------------------------------------------- */
@@ -208,6 +241,23 @@ static bool answers_hold(const tn_event *e)
     return tokens == e->tokens;
 }
 
+/* Ascending terms inside the vocabulary, each with a weight. */
+static bool terms_hold(const tn_event *e)
+{
+    for (size_t i = 0; i < e->active; i++) {
+        if (!isfinite(e->values[i]) || !(e->values[i] > 0) || e->indices[i] >= e->dimensions) return false;
+        if (i > 0 && e->indices[i] <= e->indices[i - 1]) return false;
+    }
+    return true;
+}
+
+static bool vectors_hold(const tn_event *e)
+{
+    for (size_t i = 0; i < e->vectors * e->dimensions; i++)
+        if (!isfinite(e->embedding[i])) return false;
+    return e->vectors <= e->tokens;
+}
+
 /* The answers themselves were looked at as they came; here is the verdict. */
 static enum tn_status check_scores(struct tn_suite *s)
 {
@@ -232,6 +282,8 @@ static tn_suite_check_fn *const head_checks[] = {check_scores, tn_check_company,
 
 static const struct tn_suite_kind kinds[] = {
     {"embedding.dense", TN_SUITE_EMBEDDING, true, start_embedding, width_of_embedding, row_of_embedding, NULL, embedding_checks, NULL},
+    {"embedding.multi", "embedding.multi/1", false, start_multi, width_of_embedding, row_of_vectors, vectors_hold, head_checks, NULL},
+    {"embedding.sparse", "embedding.sparse/1", false, start_sparse, width_of_embedding, row_of_terms, terms_hold, head_checks, NULL},
     {"classify.text", "classify.text/1", false, start_classify, width_of_head, row_of_logits, labels_hold, head_checks, NULL},
     {"question-answer", "question-answer/1", false, start_answer, width_of_head, row_of_logits, answers_hold, head_checks, "?"},
     {"rerank", "rerank/1", false, start_rerank, width_of_head, row_of_logits, score_holds, head_checks, NULL},

@@ -167,11 +167,11 @@ static void write_contract(struct tn_json_writer *w)
 
 /* ---- the request as a document -------------------------------------------------------------------------------------------- */
 
-TN_DOC_ENUM_TYPE(role_type, "TextRole", "What the texts are.", "query", "document");
+TN_DOC_ENUM_TYPE(tn_multi_role_type, "TextRole", "What the texts are.", "query", "document");
 
-TN_DOC_OBJECT_TYPE(multi_request_type, "MultiRequest", "Texts to be turned into several vectors each.",
+TN_DOC_OBJECT_TYPE(tn_multi_request_type, "MultiRequest", "Texts to be turned into several vectors each.",
     TN_DOC_MUST("texts", &tn_form_texts, "The texts."),
-    TN_DOC_MUST("role", &role_type, NULL),
+    TN_DOC_MUST("role", &tn_multi_role_type, NULL),
     TN_FORM_CUTS);
 
 static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
@@ -208,6 +208,6 @@ const struct tn_task tn_task_embedding_multi = {
     .write_route = write_route,
     .options = tn_multi_options,
     .evidence = evidence,
-    .request = &multi_request_type,
+    .request = &tn_multi_request_type,
     .read = read,
 };

@@ -8,6 +8,7 @@ static const struct tn_task *const tasks[] = {
     &tn_task_classify_text,
     &tn_task_embedding_dense,
     &tn_task_embedding_multi,
+    &tn_task_embedding_sparse,
     &tn_task_fill,
     &tn_task_question_answer,
     &tn_task_rerank,

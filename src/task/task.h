@@ -206,6 +206,7 @@ float *tn_batch_result(const struct tn_batch *batch, uint32_t sequence, uint32_t
 extern const struct tn_task tn_task_classify_text;
 extern const struct tn_task tn_task_embedding_dense;
 extern const struct tn_task tn_task_embedding_multi;
+extern const struct tn_task tn_task_embedding_sparse;
 extern const struct tn_task tn_task_fill;
 extern const struct tn_task tn_task_question_answer;
 extern const struct tn_task tn_task_rerank;

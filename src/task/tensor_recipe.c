@@ -305,7 +305,7 @@ static enum tn_status advance(struct tn_recipe_run *run, struct tn_step *step, s
 static void event(const struct tn_recipe_run *run, size_t item, tn_event *out, struct tn_error *err)
 {
     (void)err;
-    *out = (tn_event){.kind = TN_EVENT_ITEM, .index = item, .values = run->values, .value_count = run->value_count};
+    *out = (tn_event){.kind = TN_EVENT_ITEM, .index = item, .tensors = run->values, .tensor_count = run->value_count};
 }
 
 static struct tn_run_counts counts(const struct tn_recipe_run *run)

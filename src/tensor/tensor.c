@@ -91,12 +91,16 @@ struct tn_heap_texts {
 
 bool tn_shape_count(const int64_t *dims, uint32_t rank, uint64_t *out)
 {
+    /* Of an empty tensor the other dimensions count too: loops run over them, and their products must not overflow. */
+    const uint64_t most_empty = UINT64_C(1) << 31;
     uint64_t count = 1;
+    bool empty = false;
     for (uint32_t i = 0; i < rank; i++) {
-        if (dims[i] < 0 || !tn_mul64(count, (uint64_t)dims[i], &count)) return false;
+        empty = empty || dims[i] == 0;
+        if (dims[i] < 0 || (dims[i] && !tn_mul64(count, (uint64_t)dims[i], &count))) return false;
     }
-    *out = count;
-    return true;
+    *out = empty ? 0 : count;
+    return !empty || count <= most_empty;
 }
 
 static struct tn_tensor *begin(struct tn_heap *heap, enum tn_tensor_kind kind, size_t extra)

@@ -330,7 +330,7 @@ static const struct fault faults[] = {
     {CONTENT, "\"hidden_act\"", "\"hidden_acts\": 1, \"hidden_act\"", TN_UNSUPPORTED_CONFIG, "/components/0/config/hidden_acts"},
     {CONTENT, "\"variant\": \"safetensors\"", "\"variant\": \"gguf\"", TN_ARTIFACT_MISSING, "/components/0/variant"},
     {CONTENT, "\"folder\": \"\"", "\"folder\": \"../other\"", TN_PATH_ESCAPE, "/components/0/folder"},
-    {CONTENT, "\"path\": \"1_Pooling\"", "\"path\": \"/etc\"", TN_PATH_ESCAPE, "/modules/1/path"},
+    {CONTENT, "\"path\": \"\"", "\"path\": \"/etc\"", TN_PATH_ESCAPE, "/modules/0/path"},
     {CONTENT, "\"tokenizer_json\": \"tokenizer.json\"", "\"tokenizer_json\": \"a/../../x\"", TN_PATH_ESCAPE,
      "/tokenizer/tokenizer_json"},
     {CONTENT, "\"tokenizer_json\": \"tokenizer.json\"", "\"tokenizer_json\": \"other.json\"", TN_ARTIFACT_MISSING,

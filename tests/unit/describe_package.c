@@ -73,8 +73,6 @@ TEST(sentence_config_refusals)
                   "/frobnicate", "unknown field"),
         KIT_FAULT(NAME, "\"cosine\"", "\"cosine\", \"model_type\": \"CrossEncoder\"", TN_BLOCKER, TN_TASK_HEAD_MISMATCH,
                   NAME, "/model_type", "runs no head", "CrossEncoder", "sequence-classification"),
-        KIT_FAULT(NAME, "\"cosine\"", "\"cosine\", \"model_type\": \"SparseEncoder\"", TN_BLOCKER, TN_UNSUPPORTED_TASK,
-                  NAME, "/model_type", "embedding.sparse"),
         KIT_FAULT(NAME, "\"cosine\"", "\"cosine\", \"model_type\": \"Frobnicator\"", TN_BLOCKER, TN_UNSUPPORTED_CONFIG,
                   NAME, "/model_type", "not known", "Frobnicator"),
     };

@@ -130,7 +130,7 @@ TEST(options_of_the_document_bind_the_plan)
     tn_plan_drop(plan);
     /* An option that planning refuses is refused here as well. */
     expect_again(&b, &p, "\"value\": \"cpu\"", "\"value\": \"gpu\"", TN_PLACEMENT_REFUSED, "device");
-    expect_again(&b, &p, "\"value\": \"embedding.dense\"", "\"value\": \"embedding.sparse\"", TN_UNSUPPORTED_TASK, "task");
+    expect_again(&b, &p, "\"value\": \"embedding.dense\"", "\"value\": \"embedding.none\"", TN_UNSUPPORTED_TASK, "task");
     free(p.text);
     bench_end(&b);
 }

@@ -178,6 +178,9 @@ TEST(versions)
     description("{'schema_version': 'v2', 'colour': 1, 'model': 5}", "/schema_version ");
     description("{'schema_version': ''}", "/schema_version ");
     description("{'schema_version': 1.0}", "/schema_version ");
+    description("{'schema_version': 1.0, 'colour': 1}", "/schema_version /colour ");
+    description("{'colour': 1, 'schema_version': 1}", "/colour /schema_version ");
+    description("{'schema_version': 2, 'colour': 1}", "/schema_version ");
     tn_alloc_init(&alloc);
     struct tn_json_doc doc = parse(&alloc, "{'schema_version': 'v2'}");
     places(tn_json_root(&doc), tn_standard_check_tables, found, sizeof(found), &first);

@@ -12,7 +12,7 @@
 static inline bool standard_open(struct tn_json_doc *doc, struct tn_alloc *alloc, const char *name)
 {
     const struct tn_limits limits = tn_limits_default();
-    char path[256];
+    char path[8192];
     size_t size;
     const char *tail = strncmp(name, "packages/", 9) == 0 ? "/inference_metadata.yaml" : ".yaml";
     snprintf(path, sizeof(path), "golden/standard/%s%s", name, tail);

@@ -90,6 +90,85 @@ static void check_multi(struct api *a, const char *name, tn_session *session, st
     }
 }
 
+/* ---- sparse vectors ------------------------------------------------------------------------------------------------------- */
+
+static double number_at(struct tn_json list, size_t i)
+{
+    double x = NAN;
+    tn_json_f64(tn_json_at(list, i), &x);
+    return x;
+}
+
+/*
+ * Terms of both sides in step. A value within the tolerance of zero may be there or not: on which side of zero its number
+ * falls is rounding.
+ */
+static void compare_terms(const char *name, size_t i, struct tn_json v, const tn_event *e)
+{
+    struct tn_json indices = tn_json_get(v, "indices"), values = tn_json_get(v, "values");
+    size_t n = tn_json_count(indices), a = 0, b = 0;
+    uint64_t total = 0;
+    double scale = 1;
+    tn_json_u64(tn_json_get(v, "tokens_untruncated"), &total);
+    for (size_t k = 0; k < n; k++) scale = fmax(scale, number_at(values, k));
+    if (e->status || e->tokens_total != total) {
+        test_fail(__FILE__, __LINE__, "%s case %zu: %s, %zu tokens", name, i, tn_status_name(e->status), e->tokens_total);
+        return;
+    }
+    while (a < n || b < e->active) {
+        uint64_t term = UINT64_MAX;
+        tn_json_u64(tn_json_at(indices, a), &term);
+        bool both = a < n && b < e->active && term == e->indices[b], ours = !both && (a == n || (b < e->active && e->indices[b] < term));
+        double expected = ours ? 0 : number_at(values, a), found = both || ours ? (double)e->values[b] : 0;
+        if (!(fabs(expected - found) <= TOLERANCE * scale)) {
+            test_fail(__FILE__, __LINE__, "%s case %zu: term %llu is %.9g, expected %.9g", name, i,
+                      (unsigned long long)(ours ? e->indices[b] : term), found, expected);
+            return;
+        }
+        a += both || !ours;
+        b += both || ours;
+    }
+}
+
+static void check_sparse(struct api *a, const char *name, tn_session *session, struct tn_json cases)
+{
+    tn_string texts[MOST];
+    struct tn_json where[MOST];
+    tn_event e[MOST];
+    size_t count = 0, i = 0;
+    for (struct tn_json v = tn_json_first(cases); v.doc; v = tn_json_next(v), i++) {
+        tn_sparse_request r = TN_INIT(tn_sparse_request);
+        tn_string text = heads_string(tn_json_get(v, "text")), role = heads_string(tn_json_get(v, "role"));
+        uint64_t most = 0;
+        char asked[32];
+        tn_execution *x = NULL;
+        snprintf(asked, sizeof(asked), "%.*s", (int)role.length, role.data ? role.data : "");
+        tn_json_u64(tn_json_get(v, "max_active"), &most);
+        r.texts = &text;
+        r.count = 1;
+        r.role = role.data ? asked : NULL;
+        r.max_active = (unsigned)most;
+        CHECK_INT(tn_embed_sparse_start(session, &r, &x, a->err), TN_OK);
+        if (!x) continue;
+        CHECK_INT(heads_collect(a, x, e, 1, TN_OK), 1);
+        compare_terms(name, i, v, &e[0]);
+        if (most) CHECK(e[0].active <= most);
+        tn_execution_free(x);
+        if (role.data || most || count == MOST) continue;
+        texts[count] = text;
+        where[count++] = v;
+    }
+    tn_sparse_request r = TN_INIT(tn_sparse_request); /* the same in company */
+    tn_execution *x = NULL;
+    r.texts = texts;
+    r.count = count;
+    CHECK_INT(tn_embed_sparse_start(session, &r, &x, a->err), TN_OK);
+    if (!x) return;
+    CHECK_INT(heads_collect(a, x, e, MOST, TN_OK), count);
+    for (size_t k = 0; k < count; k++) compare_terms(name, k, where[k], &e[k]);
+    tn_execution_free(x);
+}
+
 /* ---- all packages --------------------------------------------------------------------------------------------------------- */
 
 static void check_package(struct api *a, const char *name)
@@ -104,6 +183,7 @@ static void check_package(struct api *a, const char *name)
     snprintf(asked, sizeof(asked), "%.*s", (int)task.n, task.s);
     tn_session *session = heads_session(a, g.path, asked);
     if (session && tn_str_is(task, "embedding.multi")) check_multi(a, name, session, tn_json_get(g.root, "cases"));
+    if (session && tn_str_is(task, "embedding.sparse")) check_sparse(a, name, session, tn_json_get(g.root, "cases"));
     tn_session_free(session);
     heads_close(&g);
 }
@@ -122,6 +202,6 @@ TEST(every_package)
         packages++;
     }
     if (folder) closedir(folder);
-    CHECK(packages >= 17);
+    CHECK(packages >= 29);
     api_end(&a);
 }

@@ -28,6 +28,7 @@ from safetensors.torch import load_file, save_file
 from sentence_transformers import MultiVectorEncoder, SparseEncoder
 from sentence_transformers.base.modules import Dense, Normalize, Transformer
 from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+from sentence_transformers.sparse_encoder.modules import SpladePooling
 
 torch.set_num_threads(1)
 torch.use_deterministic_algorithms(True)
@@ -253,10 +254,93 @@ def multi_specs():
 
 
 # ---------------------------------------------------------------------------------------------
+# Sparse vectors
+
+
+def sparse_chain(spec, source):
+    options = dict(spec.options or {})
+    most = options.pop("max_active_dims", None)
+    transformer = Transformer(str(source), transformer_task="fill-mask", model_kwargs={"dtype": torch.float32})
+    pooling = SpladePooling(**options)
+    return SparseEncoder(modules=[transformer, pooling], device="cpu", prompts=spec.prompts, max_active_dims=most)
+
+
+def terms(row):
+    row = row.numpy()
+    indices = np.nonzero(row)[0]
+    return {"indices": indices.tolist(), "values": common.f32_list(row[indices])}
+
+
+def sparse_cases(encoder, spec):
+    roles = [None] + list(spec.prompts or {})
+    cases = []
+    for role in roles:
+        for text in TEXTS:
+            encode = lambda **more: encoder.encode([text], prompt_name=role, batch_size=1, show_progress_bar=False,
+                                                   convert_to_sparse_tensor=False, **more)[0]
+            prompt = (spec.prompts or {}).get(role, "")
+            full = encoder.tokenizer(prompt + text, truncation=False)["input_ids"]
+            cases.append({"text": text, "role": role, "tokens_untruncated": len(full), **terms(encode())})
+            if role is None:
+                cases.append({"text": text, "role": role, "tokens_untruncated": len(full), "max_active": 7,
+                              **terms(encode(max_active_dims=7))})
+    together = encoder.encode(TEXTS, batch_size=len(TEXTS), show_progress_bar=False, convert_to_sparse_tensor=False)
+    alone = [case for case in cases if case["role"] is None and "max_active" not in case]
+    for case, row in zip(alone, together):
+        dense = np.zeros(row.shape[0], dtype=np.float32)
+        dense[case["indices"]] = case["values"]
+        if np.abs(row.numpy() - dense).max() > 2e-5 * max(1, dense.max()):
+            raise SystemExit(f"the reference's own batch differs for {case['text']!r}")
+    return cases
+
+
+def sparse_answers(spec, folder):
+    encoder = SparseEncoder(str(folder), device="cpu", local_files_only=True)
+    return {
+        "certificate": common.certificate(__file__, SEED, common.digest_folder(folder), LIBRARIES),
+        "package": f"vectors/{spec.name}",
+        "family": spec.family,
+        "what": spec.what,
+        "task": "embedding.sparse",
+        "dimensions": encoder.get_embedding_dimension(),
+        "cases": sparse_cases(encoder, spec),
+    }
+
+
+def older(folder):
+    """The list as sentence-transformers 5.0 wrote it: classes of the older path, no task in the module's own file."""
+    modules = packages.read(folder / "modules.json")
+    for module, name in zip(modules, ("MLMTransformer", "SpladePooling")):
+        module["type"] = f"sentence_transformers.sparse_encoder.models.{name}"
+    packages.write(folder / "modules.json", modules)
+    packages.write(folder / "sentence_bert_config.json", {"max_seq_length": 40, "do_lower_case": False})
+    config = packages.read(folder / "1_SpladePooling" / "config.json")
+    config["word_embedding_dimension"] = config.pop("embedding_dimension", None)
+    packages.write(folder / "1_SpladePooling" / "config.json", config)
+
+
+def sparse_specs():
+    def spec(name, family, what, **more):
+        return Spec(name, family, what, chain=sparse_chain, model="ForMaskedLM", **more)
+    for family in ("bert", "distilbert", "mpnet", "roberta", "xlm-roberta", "electra"):
+        config = dict(max_position_embeddings=50) if family in ("mpnet", "roberta", "xlm-roberta") else None
+        yield spec(f"sparse_{family}", family, "The largest over the tokens.", config=config)
+    yield spec("sparse_modernbert", "modernbert", "The largest over the tokens; local attention.", config={**MODERN, "local_attention": 6})
+    yield spec("sparse_deberta-v2", "deberta-v2", "The largest over the tokens; disentangled terms.", config=DEBERTA)
+    yield spec("sparse_bert_sum", "bert", "The sum over the tokens; prompts.", prompts={"query": "query: ", "passage": ""},
+               options=dict(pooling_strategy="sum"))
+    yield spec("sparse_bert_twice", "bert", "log1p_relu, and no more than 12 terms.",
+               options=dict(activation_function="log1p_relu", max_active_dims=12))
+    yield spec("sparse_bert_twice_sum", "bert", "log1p_relu, summed.", options=dict(activation_function="log1p_relu", pooling_strategy="sum"))
+    yield spec("sparse_bert_older", "bert", "The files of sentence-transformers 5.0: MLMTransformer.", after=older)
+
+
+# ---------------------------------------------------------------------------------------------
 
 
 def main(names):
     everything = {spec.name: (spec, multi_answers) for spec in multi_specs()}
+    everything.update({spec.name: (spec, sparse_answers) for spec in sparse_specs()})
     unknown = set(names) - set(everything)
     if unknown:
         sys.exit(f"unknown packages: {sorted(unknown)}")

@@ -27,6 +27,8 @@ SimplifiedLayerNormalization SkipGroupNorm SkipLayerNormalization SkipSimplified
 Tokenizer TransposeMatMul Trilu UnfoldTensor Unique WordConvEmbedding GatherBlockQuantized BiasDropout ExpandDims
 CropAndResize DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention ReduceMean BifurcationDetector
 """.split()
+# ONNX Runtime writes these into the standard's own domain.
+ADOPTED = {"SimplifiedLayerNormalization"}
 TRAINING = {"ai.onnx.preview.training", "ai.onnx.training"}
 ELEMENTS = dict(float="F32", uint8="U8", int8="I8", uint16="U16", int16="I16", int32="I32", int64="I64", string="STRING",
                 bool="BOOL", float16="F16", double="F64", uint32="U32", uint64="U64", complex64="C64", complex128="C128",
@@ -113,8 +115,8 @@ def main():
                                  Pool("types", "struct tn_schema_types"), Pool("ints", "int64_t"))
     schemas = [(s.domain or "ai.onnx", s) for s in onnx.defs.get_all_schemas_with_history() if s.domain not in TRAINING]
     for s in ort.get_all_operator_schema():
-        if s.domain == "com.microsoft" and s.name in CONTRIBUTED:
-            schemas.append((s.domain, s))
+        if (s.domain == "com.microsoft" and s.name in CONTRIBUTED) or (s.domain == "" and s.name in ADOPTED):
+            schemas.append((s.domain or "ai.onnx", s))
     schemas.sort(key=lambda x: (x[0], x[1].name, x[1].since_version))
     rows = []
     for i, (domain, s) in enumerate(schemas):

@@ -74,33 +74,6 @@ static void refuse_quantization(struct tn_builder *b, struct tn_json root, const
     tn_remedy(f, "use the checkpoint from which this one was quantised");
 }
 
-/* ---- fields that depend on one another -------------------------------------------------------------------------- */
-
-static void check_heads(struct tn_builder *b, const struct tn_component *c, struct tn_str file)
-{
-    const struct tn_value *hidden = tn_component_value(c, "hidden_size");
-    const struct tn_value *heads = tn_component_value(c, "num_attention_heads");
-    if (!hidden->present || !heads->present || heads->u == 0 || hidden->u % heads->u == 0) return;
-    struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "hidden_size in %.*s is no multiple of the heads",
-                                      TN_FMT_ARG(file));
-    tn_at_pointer(f, file, TN_STR("/hidden_size"));
-    tn_found(f, "hidden_size %llu, num_attention_heads %llu", (unsigned long long)hidden->u,
-             (unsigned long long)heads->u);
-    tn_expected(f, "a multiple of %llu", (unsigned long long)heads->u);
-}
-
-static void check_pad(struct tn_builder *b, const struct tn_component *c, struct tn_str file)
-{
-    const struct tn_value *pad = tn_component_value(c, "pad_token_id");
-    const struct tn_value *vocab = tn_component_value(c, "vocab_size");
-    if (!pad->present || !vocab->present || vocab->u == 0 || pad->u < vocab->u) return;
-    struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "pad_token_id in %.*s is outside the vocabulary",
-                                      TN_FMT_ARG(file));
-    tn_at_pointer(f, file, TN_STR("/pad_token_id"));
-    tn_found(f, "%llu", (unsigned long long)pad->u);
-    tn_expected(f, "less than vocab_size %llu", (unsigned long long)vocab->u);
-}
-
 /* ---- the component ---------------------------------------------------------------------------------------------- */
 
 static void read_config(struct tn_builder *b, struct tn_json root, struct tn_component *c)
@@ -120,9 +93,7 @@ static void read_config(struct tn_builder *b, struct tn_json root, struct tn_com
                                       .prefix = "encoder",
                                       .rule = RULE};
     tn_config_read(b, &source, c->values);
-    check_heads(b, c, root.doc->file);
-    check_pad(b, c, root.doc->file);
-    if (schema->check) schema->check(b, c, root.doc->file);
+    tn_component_check(b, c);
 }
 
 static void missing_config(struct tn_builder *b, struct tn_str path)
@@ -142,6 +113,8 @@ struct tn_component *tn_describe_encoder(struct tn_builder *b, struct tn_str fol
     if (b->failed == TN_OK && !tn_builder_has(b, path)) missing_config(b, path);
     if (!tn_builder_json(b, path, TN_JSON_OBJECT, &doc)) return NULL;
     struct tn_component c = {.name = TN_STR("encoder"), .variant = variant, .folder = tn_builder_str(b, folder)};
+    c.document = tn_builder_str(b, path);
+    c.values_at = TN_STR("");
     read_config(b, tn_json_root(&doc), &c);
     if (c.schema && headed) tn_describe_head(b, tn_json_root(&doc), &c);
     if (tn_json_str(tn_json_get(tn_json_root(&doc), "tokenizer_class"), &class))

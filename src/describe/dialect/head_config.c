@@ -108,17 +108,6 @@ static void make_names(const struct reader *r)
     }
 }
 
-/* Whether the names are those that the class makes up anyway. */
-static bool are_made_up(const struct tn_head *h)
-{
-    for (uint64_t i = 0; i < h->outputs; i++) {
-        char text[32];
-        snprintf(text, sizeof(text), "LABEL_%llu", (unsigned long long)i);
-        if (!tn_str_is(h->labels[i], text)) return false;
-    }
-    return true;
-}
-
 /* ---- label2id ------------------------------------------------------------------------------------------------------- */
 
 static bool id_value(struct tn_json v, uint64_t *id)
@@ -207,7 +196,7 @@ static void read_labels(const struct reader *r)
         return;
     }
     if (!read_names(r, map)) return;
-    h->labels_stated = !are_made_up(h);
+    h->labels_stated = !tn_head_labels_are_made_up(h);
     tn_fact_of_json(r->b, map, RULE_LABELS, false, "head.labels");
     check_names(r, back);
 }
@@ -227,7 +216,7 @@ static void read_problem(const struct reader *r)
         return;
     }
     tn_fact_of_json(r->b, v, RULE_LABELS, false, "head.problem");
-    if (r->head->problem != TN_PROBLEM_SINGLE_LABEL || r->head->outputs != 1) return;
+    if (tn_head_problem_fits(r->head)) return;
     struct tn_finding *f = refuse(r, v, "asks for one of several labels and there is only one");
     tn_found(f, "1 label");
     tn_expected(f, "at least 2 labels, or regression");

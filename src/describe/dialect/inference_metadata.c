@@ -9,9 +9,9 @@
 #include "describe/dialect/dialect.h"
 #include "describe/package_document.h"
 #include "describe/requirements.h"
-#include "describe/standard/artifacts.h"
-#include "describe/standard/check.h"
-#include "describe/standard/tables.h"
+#include "describe/standard/judge.h"
+
+#include <string.h>
 
 static const char *const names[] = {"inference_metadata.yaml", "inference_metadata.yml", "inference_metadata.json"};
 
@@ -41,13 +41,47 @@ static void refuse_several(struct tn_builder *b, struct tn_str first)
 
 /* ---- our own document -------------------------------------------------------------------------------------------- */
 
-static void read_package_document(struct tn_builder *b, struct tn_json artifact)
-{
+/* tenon_package.json while both documents are compared. */
+struct content {
     struct tn_json_doc doc;
+    struct tn_doc_marks marks;
+    struct tn_str path; /* that was tried */
+    bool read;
+};
+
+static void release_content(struct tn_builder *b, struct content *content)
+{
+    if (content->read) tn_json_release(&content->doc);
+    tn_doc_marks_release(&content->marks);
+    b->marks = NULL;
+}
+
+/* All of it that holds, whatever else is wrong; false when there is no such document, or none that parses. */
+static bool read_content(struct tn_builder *b, struct tn_str path, struct content *content)
+{
+    struct tn_str schema;
+    if (content->read || tn_str_eq(content->path, path)) return content->read;
+    content->path = path;
+    content->read = tn_builder_json(b, path, TN_JSON_OBJECT, &content->doc);
+    if (!content->read) return false;
+    struct tn_json root = tn_json_root(&content->doc);
+    b->marks = &content->marks;
+    enum tn_status status = tn_package_document_check(root, &b->d->findings, &content->marks);
+    if (status == TN_INSUFFICIENT_MEMORY) tn_builder_no_memory(b);
+    /* Of another version nothing is known; what nests too deep is not walked. */
+    if (status == TN_RESOURCE_LIMIT) return true;
+    if (tn_json_str(tn_json_get(root, "schema"), &schema) && !tn_str_is(schema, TN_PACKAGE_SCHEMA)) return true;
+    if (b->failed == TN_OK) tn_package_document_read(b, root);
+    return true;
+}
+
+/* The document that a component names. */
+static void read_package_document(struct tn_builder *b, struct tn_json artifact, struct content *content)
+{
     struct tn_str stated, path;
-    struct tn_finding *f;
     if (!tn_json_str(artifact, &stated)) {
-        f = tn_blocker(b, TN_METADATA_INVALID, "the component names no artifact");
+        if (tn_doc_is_touched(&b->d->standard.marks, artifact)) return;
+        struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "the component names no artifact");
         tn_at_json(f, artifact);
         tn_expected(f, "%s", TN_PACKAGE_FILE);
         return;
@@ -59,11 +93,7 @@ static void read_package_document(struct tn_builder *b, struct tn_json artifact)
         return;
     }
     /* That it stands inside the package, and is there, was checked with the contract. */
-    if (status || !tn_builder_json(b, path, TN_JSON_OBJECT, &doc)) return;
-    if (tn_doctype_check(tn_json_root(&doc), &tn_package_document_type, TN_PHASE_DESCRIBE, &b->d->findings) == TN_OK) {
-        tn_package_document_read(b, tn_json_root(&doc));
-    }
-    tn_json_release(&doc);
+    if (!status) (void)read_content(b, path, content);
 }
 
 /* ---- components -------------------------------------------------------------------------------------------------- */
@@ -84,10 +114,11 @@ static void refuse_implementation(struct tn_builder *b, struct tn_json implement
     tn_expected(f, "an adapter of the ABI %s", TN_PACKAGE_ABI);
 }
 
-/* True when it is ours; its document has been read then. */
-static bool read_component(struct tn_builder *b, struct tn_json component)
+/* True when it is ours; its document has been read then. One whose implementation is broken is nobody's. */
+static bool read_component(struct tn_builder *b, struct tn_json component, struct content *content)
 {
     struct tn_json implementation = tn_json_get(component, "implementation");
+    if (tn_doc_hides(&b->d->standard.marks, component, "implementation")) return false;
     struct tn_str kind = TN_STR(""), abi = TN_STR(""), version = TN_STR("");
     (void)tn_json_str(tn_json_get(implementation, "kind"), &kind);
     (void)tn_json_str(tn_json_get(implementation, "abi"), &abi);
@@ -97,7 +128,7 @@ static bool read_component(struct tn_builder *b, struct tn_json component)
     } else if (!tn_str_is(abi, TN_PACKAGE_ABI) || !tn_str_is(version, TN_PACKAGE_ABI_VERSION)) {
         refuse_abi(b, implementation, abi, version);
     } else {
-        read_package_document(b, tn_json_get(implementation, "artifact"));
+        read_package_document(b, tn_json_get(implementation, "artifact"), content);
         return true;
     }
     return false;
@@ -105,8 +136,21 @@ static bool read_component(struct tn_builder *b, struct tn_json component)
 
 /* ---- what both documents say ------------------------------------------------------------------------------------- */
 
+/* Whether something at or below a place of our own document was refused: then it is no measure for the other one. */
+static bool refused_below(const struct tn_builder *b, const char *pointer)
+{
+    size_t n = strlen(pointer);
+    for (size_t i = 0; i < b->d->findings.count; i++) {
+        const struct tn_finding *f = &b->d->findings.items[i];
+        if (f->severity != TN_BLOCKER || !tn_str_is(b->d->chain_document, f->file)) continue;
+        if (strncmp(f->element, pointer, n) == 0 && (f->element[n] == 0 || f->element[n] == '/')) return true;
+    }
+    return false;
+}
+
 static void contradiction(struct tn_builder *b, struct tn_json v, uint64_t other, const char *pointer)
 {
+    if (tn_doc_is_touched(&b->d->standard.marks, v)) return;
     struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "the two documents of the package contradict each other");
     tn_at_json(f, v);
     tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(v)));
@@ -118,7 +162,9 @@ static void check_ports(struct tn_builder *b, struct tn_json component)
 {
     const struct tn_description *d = b->d;
     bool pooled = false;
-    for (uint32_t i = 0; i < d->module_count; i++) pooled |= d->modules[i].kind == TN_MODULE_POOLING;
+    if (refused_below(b, "/modules") || refused_below(b, "/head")) return;
+    for (uint32_t i = 0; i < d->module_count; i++)
+        pooled |= d->modules[i].kind == TN_MODULE_POOLING || d->modules[i].kind == TN_MODULE_SPLADE;
     pooled |= d->head && d->head->kind == TN_HEAD_SEQUENCE_CLASSIFICATION;
     static const struct {
         const char *list, *dtype;
@@ -131,6 +177,7 @@ static void check_ports(struct tn_builder *b, struct tn_json component)
             (void)tn_json_str(tn_json_get(port, "dtype"), &dtype);
             bool same = tn_str_is(dtype, sides[i].dtype) || (i == 1 && tn_str_is(dtype, "fp32"));
             if (same && tn_json_u64(tn_json_get(port, "rank"), &rank) && rank == want) continue;
+            if (tn_doc_is_touched(&d->standard.marks, port)) continue;
             struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "a port is declared as another value than the component has");
             tn_at_json(f, port);
             tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(port)));
@@ -144,6 +191,7 @@ static void check_vocabulary(struct tn_builder *b, struct tn_json root)
     struct tn_json v = tn_json_find(root, "/model/vocab_size");
     uint64_t stated;
     if (b->d->component_count == 0 || !tn_json_u64(v, &stated)) return;
+    if (refused_below(b, "/components/0/config/vocab_size")) return;
     const struct tn_value *rows = tn_component_value(b->d->components, "vocab_size");
     if (rows->present && rows->u != stated) contradiction(b, v, rows->u, "/components/0/config/vocab_size");
 }
@@ -153,6 +201,7 @@ static void check_length(struct tn_builder *b, struct tn_json root)
     struct tn_json v = tn_json_find(root, "/model/max_sequence_length");
     uint64_t stated;
     if (b->d->max_seq_length == 0 || !tn_json_u64(v, &stated) || stated == b->d->max_seq_length) return;
+    if (refused_below(b, "/max_seq_length")) return;
     contradiction(b, v, b->d->max_seq_length, "/max_seq_length");
 }
 
@@ -163,87 +212,90 @@ static void check_width(struct tn_builder *b, struct tn_json component)
     struct tn_json shape = tn_json_get(tn_json_first(outputs), "shape");
     size_t rank = tn_json_count(shape);
     uint64_t stated, width = b->d->module_count ? b->d->modules[b->d->module_count - 1].out_features : 0;
-    bool headed = b->d->head && b->d->head->outputs;
-    if (headed) width = b->d->head->outputs;
-    else if (b->d->truncate_dim && b->d->truncate_dim < width) width = b->d->truncate_dim;
+    const char *by = b->d->truncate_dim ? "/modules" : "/modules, without /truncate_dim";
+    if (refused_below(b, "/modules") || refused_below(b, "/head") || refused_below(b, "/truncate_dim")) return;
+    if (b->d->head && b->d->head->outputs) {
+        width = b->d->head->outputs;
+        by = b->d->head->labels ? "/head/labels" : "/head/kind";
+    } else if (b->d->truncate_dim && b->d->truncate_dim < width) {
+        width = b->d->truncate_dim;
+        by = "/truncate_dim";
+    }
     if (tn_json_count(outputs) != 1 || rank == 0 || width == 0) return;
     if (!tn_json_u64(tn_json_at(shape, rank - 1), &stated) || stated == width) return;
-    contradiction(b, tn_json_at(shape, rank - 1), width, headed ? b->d->head->labels ? "/head/labels" : "/head/kind" : "/modules");
+    contradiction(b, tn_json_at(shape, rank - 1), width, by);
 }
 
 /* ---- the dialect ------------------------------------------------------------------------------------------------- */
 
-static void read_components(struct tn_builder *b, struct tn_json root)
+/* The package's own component, or absent; what stands beside it is refused. */
+static struct tn_json find_own(struct tn_builder *b, struct tn_json components, struct content *content)
 {
-    struct tn_json components = tn_json_find(root, "/pipeline/workflow/components"), ours = {NULL, 0};
-    if (tn_json_count(components) == 0) {
-        struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "the document has no component to execute");
-        tn_at_json(f, root);
-        tn_expected(f, "/pipeline/workflow/components");
-        return;
-    }
+    struct tn_json ours = {NULL, 0};
     for (struct tn_json c = tn_json_first(components); tn_json_present(c) && b->failed == TN_OK; c = tn_json_next(c)) {
         if (tn_json_present(ours)) {
             struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "the workflow has a component beside the package's own");
             tn_at_json(f, c);
             tn_expected(f, "one component of the ABI %s", TN_PACKAGE_ABI);
-        } else if (read_component(b, c)) {
+        } else if (read_component(b, c, content)) {
             ours = c;
         }
     }
-    if (!tn_json_present(ours) || b->failed != TN_OK) return;
-    check_length(b, root);
-    check_vocabulary(b, root);
-    check_width(b, ours);
-    check_ports(b, ours);
+    return ours;
 }
 
-static bool read_contract(struct tn_builder *b, struct tn_json root)
+static void read_components(struct tn_builder *b, struct tn_json root)
 {
-    enum tn_status status = tn_standard_check_tables(root, &b->d->findings);
+    const struct tn_doc_marks *marks = &b->d->standard.marks;
+    struct tn_json workflow = tn_json_find(root, "/pipeline/workflow"), components = tn_json_get(workflow, "components");
+    struct content content = {.path = TN_STR("")};
+    bool hidden = tn_doc_hides(marks, root, "pipeline") && (!tn_json_present(workflow) || tn_doc_hides(marks, workflow, "components"));
+    if (tn_json_count(components) == 0 && !hidden && tn_json_present(root)) {
+        struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "the document has no component to execute");
+        tn_at_json(f, root);
+        tn_expected(f, "/pipeline/workflow/components");
+    }
+    struct tn_json ours = find_own(b, components, &content);
+    /* Where the contract does not lead there, the document is judged all the same: its faults are its own. */
+    if (b->failed == TN_OK) (void)read_content(b, TN_STR(TN_PACKAGE_FILE), &content);
+    if (tn_json_present(ours) && b->failed == TN_OK && b->d->chain_document.n > 0) { /* it was read */
+        check_length(b, root);
+        check_vocabulary(b, root);
+        check_width(b, ours);
+        check_ports(b, ours);
+    }
+    release_content(b, &content);
+}
+
+/* Shape, meaning and files of the contract. */
+static void judge(struct tn_builder *b, struct tn_json root)
+{
+    tn_error_clear(b->scratch);
+    enum tn_status status = tn_standard_judge(root, b->alloc, b->inv, &b->d->standard, &b->d->findings, b->scratch);
     if (status == TN_INSUFFICIENT_MEMORY) tn_builder_no_memory(b);
-    if (status) return false;
-    tn_error_clear(b->scratch);
-    status = tn_standard_read(&b->d->standard, b->alloc, root, b->scratch);
-    if (status) tn_builder_report(b, status);
-    return status == TN_OK;
-}
-
-/* What its parts mean together, and the files that it names. False: nothing of the document can be relied on. */
-static bool check_meaning(struct tn_builder *b)
-{
-    struct tn_description *d = b->d;
-    size_t before = d->findings.blockers;
-    tn_error_clear(b->scratch);
-    enum tn_status status = tn_standard_check(&d->standard, &d->findings, b->scratch);
-    if (!status) status = tn_standard_check_artifacts(&d->standard, b->inv, &d->findings, b->scratch);
-    if (status) tn_builder_report(b, status);
-    return !status && d->findings.blockers == before;
 }
 
 static void take_requirements(struct tn_builder *b, struct tn_json root)
 {
     tn_require_stated_list(b, tn_json_get(root, "required_capabilities"));
     tn_require_stated_list(b, tn_json_find(root, "/pipeline/workflow/manifest/capabilities"));
+    const struct tn_doc_marks *marks = &b->d->standard.marks;
     tn_require_uses(b, &b->d->standard);
-    tn_take_hardware(b, tn_json_get(root, "hardware_requirements"));
-    tn_take_generation(b, tn_json_get(root, "generation"));
+    if (!tn_doc_hides(marks, root, "hardware_requirements")) tn_take_hardware(b, tn_json_get(root, "hardware_requirements"));
+    if (!tn_doc_hides(marks, root, "generation")) tn_take_generation(b, tn_json_get(root, "generation"));
 }
 
 static void describe(struct tn_builder *b)
 {
     struct tn_str path = TN_STR("");
     struct tn_json_doc *doc = &b->d->contract;
-    if (count_documents(b, &path) > 1) {
-        refuse_several(b, path);
-        return;
-    }
-    if (!tn_builder_document(b, path, TN_JSON_OBJECT, doc)) return;
-    if (!read_contract(b, tn_json_root(doc))) return;
-    take_requirements(b, tn_json_root(doc));
-    if (!check_meaning(b)) return;
-    read_components(b, tn_json_root(doc));
-    tn_compare_with_convention(b);
+    struct tn_json root = {NULL, 0};
+    if (count_documents(b, &path) > 1) refuse_several(b, path);
+    else if (tn_builder_document(b, path, TN_JSON_OBJECT, doc)) root = tn_json_root(doc);
+    if (tn_json_present(root)) judge(b, root);
+    if (tn_json_present(root) && b->failed == TN_OK) take_requirements(b, root);
+    if (b->failed == TN_OK) read_components(b, root);
+    if (tn_json_present(root)) tn_compare_with_convention(b);
 }
 
 static bool recognises(const struct tn_builder *b)

@@ -141,3 +141,41 @@ void tn_read_pooling_module(const struct tn_module_source *m)
     chain->width = chain->b->d->findings.blockers > before ? 0 : module.out_features;
     tn_module_keep(m, &module);
 }
+
+/* ---- sparse vectors -------------------------------------------------------------------------------------------------- */
+
+#define RULE_SPLADE "st.splade_pooling/1"
+
+static const struct tn_schema_field splade_fields[] = {
+    TN_ROW_CHOICE("/pooling_strategy", "pooling_strategy", "\"max\"", "\"max\" | \"sum\""),
+    TN_ROW_CHOICE("/activation_function", "activation_function", "\"relu\"", "\"relu\" | \"log1p_relu\""),
+    /* what the library saw on its first text */
+    TN_ROW_DESCRIPTIVE("/embedding_dimension"),
+    TN_ROW_DESCRIPTIVE("/word_embedding_dimension"),
+    TN_ROW_DESCRIPTIVE("/chunk_size"),
+};
+
+static const struct tn_schema splade_schema = {
+    .id = RULE_SPLADE,
+    .fields = splade_fields,
+    .field_count = sizeof(splade_fields) / sizeof(splade_fields[0]),
+};
+
+void tn_read_splade_module(const struct tn_module_source *m)
+{
+    struct tn_chain *chain = m->chain;
+    struct tn_value values[sizeof(splade_fields) / sizeof(splade_fields[0])] = {0};
+    struct tn_module module = {.kind = TN_MODULE_SPLADE, .in_features = chain->width, .out_features = chain->width};
+    struct tn_config_source source = {.root = m->root, .schema = &splade_schema, .prefix = m->prefix, .rule = RULE_SPLADE};
+    if (chain->state != TN_CHAIN_VOCABULARY && chain->state != TN_CHAIN_UNKNOWN) {
+        tn_expected(tn_module_blocker(m, TN_UNSUPPORTED_CONFIG, "does not stand behind the numbers of a head over the vocabulary"),
+                    "MLMTransformer, or Transformer with transformer_task \"fill-mask\", before it");
+    }
+    tn_config_read(chain->b, &source, values);
+    const struct tn_value *strategy = tn_schema_value(&splade_schema, values, "pooling_strategy");
+    const struct tn_value *activation = tn_schema_value(&splade_schema, values, "activation_function");
+    module.sum = strategy->present && tn_str_is(strategy->s, "sum");
+    module.twice = activation->present && tn_str_is(activation->s, "log1p_relu");
+    chain->state = TN_CHAIN_SCORES;
+    tn_module_keep(m, &module);
+}

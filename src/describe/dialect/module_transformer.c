@@ -5,6 +5,8 @@
 #include "describe/dialect/modules.h"
 #include "describe/schema_rows.h"
 
+#include <string.h>
+
 #define RULE "st.transformer/1"
 
 static const struct tn_schema_field fields[] = {
@@ -12,7 +14,7 @@ static const struct tn_schema_field fields[] = {
     {"/max_seq_length", "max_seq_length", TN_FIELD_UNDERSTOOD, TN_TYPE_UINT, "null", "null", 3, 16777216},
     TN_ROW_FLAG("/do_lower_case", "do_lower_case", "false"),
     TN_ROW_CHOICE("/transformer_task", "transformer_task", "\"feature-extraction\"",
-                  "\"feature-extraction\" | \"sequence-classification\""),
+                  "\"feature-extraction\" | \"sequence-classification\" | \"fill-mask\""),
     TN_ROW_CHOICE("/module_output_name", "module_output_name", "\"token_embeddings\"",
                   "\"token_embeddings\" | \"scores\""),
     {"/modality_config", "modality_config", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
@@ -50,16 +52,28 @@ static const char *const names[] = {
 struct use {
     const char *task, *output, *member;
     bool headed;
-    enum tn_head_kind head;
+    enum tn_head_kind heads[2]; /* that the weights may have been saved with */
+    const char *class;          /* of the head, for people */
+    enum tn_chain_state state;  /* behind it */
 };
 
 static const struct use uses[] = {
-    {"feature-extraction", "token_embeddings", "last_hidden_state", false, TN_HEAD_KINDS},
-    {"sequence-classification", "scores", "logits", true, TN_HEAD_SEQUENCE_CLASSIFICATION},
+    {"feature-extraction", "token_embeddings", "last_hidden_state", false, {TN_HEAD_KINDS, TN_HEAD_KINDS}, "", TN_CHAIN_TOKENS},
+    {"sequence-classification", "scores", "logits", true, {TN_HEAD_SEQUENCE_CLASSIFICATION, TN_HEAD_KINDS},
+     "ForSequenceClassification", TN_CHAIN_SCORES},
+    {"fill-mask", "token_embeddings", "logits", true, {TN_HEAD_MASKED_LM, TN_HEAD_PRETRAINING}, "ForMaskedLM", TN_CHAIN_VOCABULARY},
 };
 
-static const struct use *use_of(const struct tn_value *task)
+/* The older class for sparse vectors asks for the head over the vocabulary where its file says nothing. */
+static bool is_of_vocabulary(struct tn_str type)
 {
+    static const char name[] = "MLMTransformer";
+    return type.n >= sizeof(name) - 1 && memcmp(type.s + type.n - (sizeof(name) - 1), name, sizeof(name) - 1) == 0;
+}
+
+static const struct use *use_of(const struct tn_module_source *m, struct tn_json root, const struct tn_value *task)
+{
+    if (!tn_json_present(tn_json_get(root, "transformer_task")) && is_of_vocabulary(m->type)) return &uses[2];
     for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
         if (task->present && tn_str_is(task->s, uses[i].task)) return &uses[i];
     return &uses[0]; /* a finding says what stands there instead */
@@ -87,7 +101,7 @@ static void check_modality(const struct tn_module_source *m, const struct use *u
 static bool is_of_another(const struct use *use, struct tn_str name)
 {
     for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
-        if (&uses[i] != use && tn_str_is(name, uses[i].output)) return true;
+        if (tn_str_is(name, uses[i].output) && !tn_str_is(name, use->output)) return true;
     return false;
 }
 
@@ -102,14 +116,16 @@ static void check_output(const struct tn_module_source *m, const struct use *use
 }
 
 /* The head that the module asks for is the one that the weights were saved with; else the library would make up a new one. */
-static void check_head(const struct tn_module_source *m, const struct use *use, const struct tn_component *c)
+static bool check_head(const struct tn_module_source *m, const struct use *use, const struct tn_component *c)
 {
     const struct tn_head *head = m->chain->b->d->head;
-    if (!use->headed || !c || m->chain->b->failed != TN_OK || (head && head->kind == use->head)) return;
+    if (!use->headed || !c || m->chain->b->failed != TN_OK) return true;
+    if (head && (head->kind == use->heads[0] || head->kind == use->heads[1])) return true;
     struct tn_finding *f = tn_module_blocker(m, TN_TASK_HEAD_MISMATCH, "asks for a head that the weights were not saved with");
     tn_found(f, "transformer_task %s, class %.*s", use->task, TN_FMT_ARG(c->architecture));
-    tn_expected(f, "a class whose name ends in ForSequenceClassification");
+    tn_expected(f, "a class whose name ends in %s", use->class);
     tn_remedy(f, "the weights or the module's configuration belong to another model");
+    return false;
 }
 
 /* The first file that holds something; an empty object counts as absent, as the library has it. */
@@ -131,7 +147,7 @@ static bool read_own_config(const struct tn_module_source *m, const struct use *
     bool there = open_own_config(m, &doc);
     struct tn_config_source source = {.root = tn_json_root(&doc), .schema = &schema, .prefix = m->prefix, .rule = RULE};
     tn_config_read(m->chain->b, &source, values);
-    *use = use_of(tn_schema_value(&schema, values, "transformer_task"));
+    *use = use_of(m, source.root, tn_schema_value(&schema, values, "transformer_task"));
     if (there) check_modality(m, *use, source.root);
     if (there) check_output(m, *use, source.root);
     if (there) tn_read_transformer_roles(m->chain->b, source.root);
@@ -157,13 +173,14 @@ void tn_read_transformer_module(const struct tn_module_source *m)
     }
     const struct use *use;
     bool lower = read_own_config(m, &use);
-    chain->state = use->headed ? TN_CHAIN_SCORES : TN_CHAIN_TOKENS;
+    chain->state = use->state;
     b->d->variant = tn_describe_variant(b, m->path, true);
     struct tn_tokenizer_hints hints = {.folder = m->path, .module_lower_case = lower};
     hints.component = tn_describe_encoder(b, m->path, b->d->variant, use->headed, &hints.config_class);
-    check_head(m, use, hints.component);
+    if (!check_head(m, use, hints.component)) chain->state = TN_CHAIN_UNKNOWN; /* what follows would be a consequence */
     tn_describe_tokenizer(b, &hints);
     chain->length.component = hints.component;
-    if (hints.component) chain->width = tn_component_value(hints.component, "hidden_size")->u;
+    bool vocabulary = chain->state == TN_CHAIN_VOCABULARY, unknown = chain->state == TN_CHAIN_UNKNOWN;
+    if (hints.component && !unknown) chain->width = tn_component_value(hints.component, vocabulary ? "vocab_size" : "hidden_size")->u;
     tn_module_keep(m, &(struct tn_module){.kind = TN_MODULE_TRANSFORMER, .on_tokens = true, .out_features = chain->width});
 }

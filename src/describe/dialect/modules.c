@@ -39,8 +39,8 @@ static const struct module_class classes[] = {
     {"StaticEmbedding", "static_embedding", NULL, "an embedding bag without an encoder"},
     {"Router", "router", NULL, "several routes chosen by the request"},
     {"Asym", "router", NULL, "several routes chosen by the request"},
-    {"MLMTransformer", "mlm_transformer", NULL, "sparse vectors over the vocabulary"},
-    {"SpladePooling", "splade_pooling", NULL, "sparse vectors over the vocabulary"},
+    {"MLMTransformer", "mlm_transformer", tn_read_transformer_module, NULL},
+    {"SpladePooling", "splade_pooling", tn_read_splade_module, NULL},
     {"SparseAutoEncoder", "sparse_auto_encoder", NULL, "sparse vectors of an autoencoder"},
     {"SparseStaticEmbedding", "sparse_static_embedding", NULL, "sparse vectors by a table"},
     {"MultiVectorMask", "multi_vector_mask", tn_read_mask_module, NULL},
@@ -146,7 +146,7 @@ static void pass_over(struct tn_chain *chain, const struct module_class *class)
     chain->width = 0;
     if (!class || !class->read) chain->state = TN_CHAIN_UNKNOWN;
     else if (class->read == tn_read_transformer_module) chain->state = TN_CHAIN_TOKENS;
-    else if (class->read == tn_read_pooling_module) chain->state = TN_CHAIN_SENTENCE;
+    else if (class->read == tn_read_pooling_module || class->read == tn_read_splade_module) chain->state = TN_CHAIN_SENTENCE;
 }
 
 static void refuse_type(const struct tn_module_source *m, const struct module_class *class)
@@ -162,7 +162,7 @@ static void refuse_type(const struct tn_module_source *m, const struct module_cl
         tn_remedy(f, "use a package whose modules are classes of sentence_transformers");
     }
     tn_found(f, "%.*s", TN_FMT_ARG(m->type));
-    tn_expected(f, "Transformer, Pooling, Dense, LayerNorm, Normalize or Dropout of sentence_transformers");
+    tn_expected(f, "Transformer, Pooling, SpladePooling, MultiVectorMask, Dense, LayerNorm, Normalize or Dropout of sentence_transformers");
 }
 
 /* "type", "path" and "name" as the tables want them; "idx" and "kwargs" have rows of their own below. */
@@ -261,8 +261,12 @@ static void read_entry(struct tn_chain *chain, struct tn_json entry, uint32_t in
         refuse_type(&m, class);
         pass_over(chain, class);
     } else if (chain->state == TN_CHAIN_SCORES) {
-        tn_expected(tn_module_blocker(&m, TN_UNSUPPORTED_CONFIG, "works on the numbers of a head"),
-                    "no module behind a head");
+        tn_expected(tn_module_blocker(&m, TN_UNSUPPORTED_CONFIG, "works on the numbers of a head, or on sparse vectors"),
+                    "no module behind them");
+        pass_over(chain, class);
+    } else if (chain->state == TN_CHAIN_VOCABULARY && class->read != tn_read_splade_module) {
+        tn_expected(tn_module_blocker(&m, TN_UNSUPPORTED_CONFIG, "works on the numbers of a head over the vocabulary"),
+                    "SpladePooling behind such a head");
         pass_over(chain, class);
     } else {
         read_with_config(&m, class);
@@ -299,6 +303,17 @@ static bool check_list(struct tn_builder *b, struct tn_json list)
     return false;
 }
 
+/* The library cuts nothing off a vector that is no longer than this; a description states what is done. */
+static void drop_wide_cut(struct tn_builder *b, uint64_t width)
+{
+    if (width == 0 || b->d->truncate_dim <= width) return;
+    struct tn_finding *f = tn_note(b, TN_UNSUPPORTED_CONFIG, "truncate_dim cuts nothing: the vectors are shorter");
+    tn_at_pointer(f, TN_STR("config_sentence_transformers.json"), TN_STR("/truncate_dim"));
+    tn_found(f, "%llu", (unsigned long long)b->d->truncate_dim);
+    tn_expected(f, "less than %llu", (unsigned long long)width);
+    b->d->truncate_dim = 0;
+}
+
 void tn_describe_modules(struct tn_builder *b, struct tn_json list, enum tn_sentence_kind kind)
 {
     struct tn_chain chain = {.b = b, .state = TN_CHAIN_TEXT};
@@ -317,5 +332,6 @@ void tn_describe_modules(struct tn_builder *b, struct tn_json list, enum tn_sent
         pass_over(&chain, NULL);
     }
     tn_describe_length(b, &chain.length);
+    drop_wide_cut(b, chain.width);
     tn_finish_multi_vector(&chain, kind == TN_SENTENCE_MULTI_OLDER, index);
 }

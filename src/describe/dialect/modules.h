@@ -5,11 +5,18 @@
 #include "describe/builder.h"
 
 /*
- * Where the chain stands: what the next module finds in its hands. SCORES: the numbers of a head, behind which nothing
- * may follow. UNKNOWN: behind a module of which nobody knows what
+ * Where the chain stands: what the next module finds in its hands. SCORES: the numbers of a head, or a sparse vector,
+ * behind which nothing may follow. VOCABULARY: the numbers of a head over the vocabulary, one row for each token. UNKNOWN: behind a module of which nobody knows what
  * it makes; what does not fit there is a consequence and no further fault.
  */
-enum tn_chain_state { TN_CHAIN_TEXT, TN_CHAIN_TOKENS, TN_CHAIN_SENTENCE, TN_CHAIN_SCORES, TN_CHAIN_UNKNOWN };
+enum tn_chain_state {
+    TN_CHAIN_TEXT,
+    TN_CHAIN_TOKENS,
+    TN_CHAIN_SENTENCE,
+    TN_CHAIN_SCORES,
+    TN_CHAIN_VOCABULARY,
+    TN_CHAIN_UNKNOWN
+};
 
 struct tn_chain {
     struct tn_builder *b;
@@ -57,6 +64,7 @@ void tn_read_dense_module(const struct tn_module_source *m);         /* module_l
 void tn_read_layer_norm_module(const struct tn_module_source *m);    /* module_linear.c */
 void tn_read_normalize_module(const struct tn_module_source *m);     /* module_linear.c */
 void tn_read_dropout_module(const struct tn_module_source *m);       /* module_linear.c */
+void tn_read_splade_module(const struct tn_module_source *m);        /* module_pooling.c */
 void tn_read_mask_module(const struct tn_module_source *m);          /* multi_vector.c */
 void tn_read_token_pooling_module(const struct tn_module_source *m); /* multi_vector.c */
 

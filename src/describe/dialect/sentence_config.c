@@ -15,6 +15,7 @@ static const struct tn_schema_field fields[] = {
     {"/model_type", "model_type", TN_FIELD_UNDERSTOOD, TN_TYPE_STRING, "\"SentenceTransformer\"", NULL, 0, 0},
     {"/similarity_fn_name", "similarity_fn_name", TN_FIELD_UNDERSTOOD, TN_TYPE_STRING, "null",
      "\"cosine\" | \"dot\" | \"euclidean\" | \"manhattan\" | \"maxsim\" | \"meanmaxsim\" | \"MaxSim\" | null", 0, 0},
+    {"/max_active_dims", "max_active_dims", TN_FIELD_UNDERSTOOD, TN_TYPE_UINT, "null", "null", 1, 16777216}, /* of a SparseEncoder */
     {"/truncate_dim", "truncate_dim", TN_FIELD_UNDERSTOOD, TN_TYPE_UINT, "null", "null", 1, 1048576},
     {"/prompts", "prompts", TN_FIELD_UNDERSTOOD, TN_TYPE_ANY, "null", NULL, 0, 0},
     {"/default_prompt_name", "default_prompt_name", TN_FIELD_UNDERSTOOD, TN_TYPE_STRING, "null", "null", 0, 0},
@@ -118,6 +119,7 @@ static enum tn_sentence_kind kind_of(struct tn_json root, const struct tn_value 
     if (plain) return tn_has_multi_vector_marks(root) ? TN_SENTENCE_MULTI_OLDER : TN_SENTENCE_DENSE;
     if (tn_str_is(type->s, "CrossEncoder")) return TN_SENTENCE_SCORER;
     if (tn_str_is(type->s, "MultiVectorEncoder")) return TN_SENTENCE_MULTI;
+    if (tn_str_is(type->s, "SparseEncoder")) return TN_SENTENCE_SPARSE;
     return tn_str_is(type->s, "ColBERT") ? TN_SENTENCE_MULTI_OLDER : TN_SENTENCE_DENSE;
 }
 
@@ -129,12 +131,10 @@ static bool is_multi(enum tn_sentence_kind kind)
 static void check_model_type(struct tn_builder *b, struct tn_json root, const struct tn_value *type, enum tn_sentence_kind kind)
 {
     if (!type->present || tn_str_is(type->s, "SentenceTransformer") || kind != TN_SENTENCE_DENSE) return;
-    bool sparse = tn_str_is(type->s, "SparseEncoder");
-    struct tn_finding *f = sparse ? tn_blocker(b, TN_UNSUPPORTED_TASK, "the package was saved for the task embedding.sparse")
-                                  : tn_blocker(b, TN_UNSUPPORTED_CONFIG, "model_type in " FILE_NAME " is not known");
+    struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "model_type in " FILE_NAME " is not known");
     tn_at_json_member(f, root, "model_type");
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(type->s));
-    tn_expected(f, "\"SentenceTransformer\", \"CrossEncoder\" or \"MultiVectorEncoder\"");
+    tn_expected(f, "\"SentenceTransformer\", \"CrossEncoder\", \"SparseEncoder\" or \"MultiVectorEncoder\"");
 }
 
 /* Several vectors are compared by their best matches, one of each is not; what does not go together is not the package's. */
@@ -154,6 +154,13 @@ static void read_similarity(struct tn_builder *b, struct tn_json root, const str
 
 static void describe_kind(struct tn_builder *b, struct tn_json root, enum tn_sentence_kind kind)
 {
+    struct tn_json active = tn_json_get(root, "max_active_dims");
+    if (kind != TN_SENTENCE_SPARSE && b->d->max_active_dims) {
+        struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "max_active_dims in " FILE_NAME " belongs to sparse vectors");
+        tn_at_json_member(f, root, "max_active_dims");
+        tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(active)));
+        tn_expected(f, "null, or model_type \"SparseEncoder\"");
+    }
     if (!is_multi(kind)) {
         tn_refuse_multi_vector_marks(b, root);
         return;
@@ -181,6 +188,7 @@ enum tn_sentence_kind tn_describe_sentence_config(struct tn_builder *b)
     enum tn_sentence_kind kind = kind_of(root, type);
     read_prompts(b, tn_json_get(root, "prompts"), kind != TN_SENTENCE_SCORER);
     read_similarity(b, root, tn_schema_value(&schema, values, "similarity_fn_name"), kind);
+    b->d->max_active_dims = tn_schema_value(&schema, values, "max_active_dims")->u;
     b->d->truncate_dim = tn_schema_value(&schema, values, "truncate_dim")->u;
     if (b->failed == TN_OK) {
         check_model_type(b, root, type, kind);

@@ -177,14 +177,29 @@ static struct tn_str without_fast(struct tn_str name)
     return name;
 }
 
+const struct tn_tokenizer_class *tn_tokenizer_class_of(struct tn_str name)
+{
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+        if (tn_str_is(without_fast(name), classes[i].name)) return &classes[i];
+    return NULL;
+}
+
+struct tn_tokenizer_check tn_tokenizer_check_of(struct tn_tokenizer_reader *r)
+{
+    return (struct tn_tokenizer_check){.b = r->b,
+                                       .component = r->hints->component,
+                                       .facts = r->facts,
+                                       .file = tn_json_root(&r->file),
+                                       .as_it_stands = r->class->from_file};
+}
+
 static void refuse_class(struct tn_tokenizer_reader *r, struct tn_str name, struct tn_str file)
 {
     struct tn_finding *f = tn_blocker(r->b, TN_UNSUPPORTED_PROCESSOR, "the tokenizer class in %.*s is not implemented",
                                       TN_FMT_ARG(file));
     tn_at_pointer(f, file, TN_STR("/tokenizer_class"));
     tn_found(f, "%.*s", TN_FMT_ARG(name));
-    tn_expected(f, "BertTokenizer, DistilBertTokenizer, MPNetTokenizer, RobertaTokenizer, XLMRobertaTokenizer, "
-                   "DebertaV2Tokenizer or PreTrainedTokenizerFast");
+    tn_expected(f, TN_TOKENIZER_CLASS_NAMES);
     tn_remedy(f, "save the tokenizer as tokenizer.json with the class PreTrainedTokenizerFast");
 }
 
@@ -202,8 +217,7 @@ static bool choose_class(struct tn_tokenizer_reader *r)
         by_default = true;
     if (by_default) name = tn_str_of(r->hints->component->schema->tokenizer_class);
     r->facts->tokenizer_class = tn_builder_str(r->b, name);
-    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
-        if (tn_str_is(without_fast(name), classes[i].name)) r->class = &classes[i];
+    r->class = tn_tokenizer_class_of(name);
     if (!r->class) {
         refuse_class(r, name, file);
         return false;
@@ -378,12 +392,13 @@ static void read_truncation(struct tn_tokenizer_reader *r)
 }
 
 /* Left padding moves absolute positions, so the reference's answer depends on what else is in the batch. */
-static void note_left_padding(struct tn_tokenizer_reader *r)
+void tn_tokenizer_note_left_padding(struct tn_builder *b, const struct tn_tokenizer_facts *t, struct tn_str file,
+                                    struct tn_str pointer)
 {
-    if (!tn_str_is(r->facts->padding_side, "left")) return;
-    struct tn_finding *f = tn_note(r->b, TN_UNSUPPORTED_PROCESSOR,
+    if (!tn_str_is(t->padding_side, "left")) return;
+    struct tn_finding *f = tn_note(b, TN_UNSUPPORTED_PROCESSOR,
                                    "padding_side is left: every text is computed as if it were alone");
-    tn_at_pointer(f, r->facts->tokenizer_config, TN_STR("/padding_side"));
+    tn_at_pointer(f, file, pointer);
     tn_found(f, "left");
     tn_expected(f, "right, where no answer depends on the batch");
 }
@@ -482,8 +497,12 @@ static void read_tokenizer(struct tn_tokenizer_reader *r)
     r->facts->padding_side = read_side(r, "padding_side", "/padding/direction");
     r->facts->truncation_side = read_side(r, "truncation_side", "/truncation/direction");
     read_truncation(r);
-    note_left_padding(r);
+    tn_tokenizer_note_left_padding(r->b, r->facts, r->facts->tokenizer_config, TN_STR("/padding_side"));
     tn_tokenizer_compare(r);
+    struct tn_tokenizer_check check = tn_tokenizer_check_of(r);
+    if (!r->class->from_file) tn_tokenizer_check_built(&check);
+    /* What the source does not read was compared, and says no more. */
+    if (r->facts->source != TN_TOKENIZER_VOCAB) r->facts->vocab_txt = TN_STR("");
 }
 
 void tn_describe_tokenizer(struct tn_builder *b, const struct tn_tokenizer_hints *hints)

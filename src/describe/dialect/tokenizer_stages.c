@@ -94,24 +94,30 @@ static void compare_pre_tokenizer(struct stages *s)
     if (!has_type(v, "BertPreTokenizer")) differs(s, "pre_tokenizer", v, "BertPreTokenizer");
 }
 
+bool tn_tokenizer_is_word_pieces(const struct tn_tokenizer_check *k, const char *class)
+{
+    struct tn_json model = tn_json_get(k->file, "model"), type = tn_json_get(model, "type");
+    if (!tn_json_present(type) || has_type(model, "WordPiece")) return true;
+    struct tn_finding *f = tn_blocker(k->b, TN_UNSUPPORTED_PROCESSOR, "%s needs a WordPiece model", class);
+    tn_at_json(f, type);
+    tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(type)));
+    tn_expected(f, "WordPiece");
+    tn_remedy(f, tn_json_present(k->stated) ? "set the source to file, which takes the stages of tokenizer.json"
+                                            : "set tokenizer_class in tokenizer_config.json to PreTrainedTokenizerFast");
+    return false;
+}
+
 /* False when the class cannot be built from this model at all. */
 static bool compare_model(struct stages *s)
 {
     struct tn_tokenizer_reader *r = s->r;
+    struct tn_tokenizer_check check = tn_tokenizer_check_of(r);
     struct tn_json model = tn_json_get(s->root, "model");
     struct tn_json prefix = tn_json_get(model, "continuing_subword_prefix"), unk = tn_json_get(model, "unk_token");
     struct tn_json longest = tn_json_get(model, "max_input_chars_per_word");
     struct tn_str text;
     uint64_t chars;
-    if (tn_json_present(tn_json_get(model, "type")) && !has_type(model, "WordPiece")) {
-        struct tn_finding *f = tn_blocker(r->b, TN_UNSUPPORTED_PROCESSOR, "%s needs a WordPiece model",
-                                          r->class->name);
-        tn_at_json(f, tn_json_get(model, "type"));
-        tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(tn_json_get(model, "type"))));
-        tn_expected(f, "WordPiece");
-        tn_remedy(f, "set tokenizer_class in tokenizer_config.json to PreTrainedTokenizerFast");
-        return false;
-    }
+    if (!tn_tokenizer_is_word_pieces(&check, r->class->name)) return false;
     if (tn_json_str(prefix, &text) && !tn_str_is(text, "##")) differs(s, "model", prefix, "##");
     if (tn_json_u64(longest, &chars) && chars != 100) differs(s, "model", longest, "100");
     if (tn_json_str(unk, &text) && !tn_str_eq(text, r->facts->unk_token))
@@ -300,7 +306,8 @@ void tn_tokenizer_compare(struct tn_tokenizer_reader *r)
         record_source(r);
         return;
     }
-    s.vocabulary = tn_tokenizer_scan_vocabulary(r);
+    struct tn_tokenizer_check check = tn_tokenizer_check_of(r);
+    s.vocabulary = tn_tokenizer_scan_vocabulary(&check);
     tn_tokenizer_compare_added(r);
     tn_tokenizer_compare_vocab_txt(r);
     compare_added_edge(&s, "add_bos_token", false);

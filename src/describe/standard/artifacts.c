@@ -11,6 +11,7 @@
 struct tn_finding *tn_std_refuse(struct tn_std_package_check *c, enum tn_status code, struct tn_json v,
                                  const char *format, ...)
 {
+    if (tn_doc_is_touched(&c->doc->marks, v)) return NULL;
     struct tn_finding *f = tn_findings_add(c->findings, TN_BLOCKER, code, TN_PHASE_DESCRIBE, "%s", "");
     if (!f) return NULL;
     va_list args;

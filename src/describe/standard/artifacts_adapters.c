@@ -378,10 +378,12 @@ static void check_module(const struct weights *w, struct tn_json root, const str
     uint64_t stored_rank;
     double stored_alpha;
     bool baked = tn_str_is(w->weight->scale_encoding.name, "baked");
-    if (rank->present && tn_json_u64(r, &stored_rank) && stored_rank != rank->value)
+    bool stated = tn_json_present(r) && !tn_json_is(r, TN_JSON_NULL);
+    if (rank->present && stated && (!tn_json_u64(r, &stored_rank) || stored_rank != rank->value))
         tn_expected(config_fault(w, r, "the adapter's rank is another one"), "%llu", (unsigned long long)rank->value);
-    if (!baked && alpha->present && tn_json_f64(a, &stored_alpha) &&
-        (stored_alpha < alpha->value || stored_alpha > alpha->value))
+    stated = tn_json_present(a) && !tn_json_is(a, TN_JSON_NULL);
+    if (!baked && alpha->present && stated &&
+        (!tn_json_f64(a, &stored_alpha) || stored_alpha < alpha->value || stored_alpha > alpha->value))
         tn_expected(config_fault(w, a, "the adapter's alpha is another one"), "%.*s",
                     TN_FMT_ARG(tn_json_text(alpha->at)));
     struct tn_json modules = tn_json_get(root, "target_modules");

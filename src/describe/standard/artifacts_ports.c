@@ -106,7 +106,7 @@ static struct tn_finding *mismatch(struct ports *p, const struct tn_std_port *po
                                    bool input, const char *what)
 {
     char text[PORT_TEXT], contract[TN_STD_TYPE_TEXT];
-    struct tn_std_type type = tn_std_type_of(&port->contract);
+    struct tn_std_type type = tn_std_type_of(p->c->doc, &port->contract);
     struct tn_finding *f =
         tn_std_refuse(p->c, TN_METADATA_INVALID, port->contract.at, "%s of a port is not the graph's", what);
     tn_found(f, "%s %.*s of graph %.*s is %s", side(input), TN_FMT_ARG(graph->name), TN_FMT_ARG(p->view->file),

@@ -6,6 +6,95 @@
 
 #include <string.h>
 
+/* ---- what the tables refused ------------------------------------------------------------------------------------- */
+
+bool tn_std_unknown(const struct tn_std_check *c, struct tn_json v)
+{
+    return tn_doc_is_touched(&c->doc->marks, v);
+}
+
+bool tn_std_hides(const struct tn_std_check *c, struct tn_json object, const char *key)
+{
+    return tn_doc_hides(&c->doc->marks, object, key);
+}
+
+/* A map of named things below an object: whether a name may be missing in it. What its entries hold does not matter. */
+static bool is_open(const struct tn_std_check *c, struct tn_json object, const char *key)
+{
+    struct tn_json map = tn_json_get(object, key);
+    return tn_json_present(map) ? tn_doc_is_broken(&c->doc->marks, map) : tn_std_hides(c, object, key);
+}
+
+static bool is_one_of(struct tn_str key, const char *const *words)
+{
+    while (*words && !tn_str_is(key, *words)) words++;
+    return *words != NULL;
+}
+
+/*
+ * Whether a mark inside the list of steps can hide the name of a value, or what runs when. Members that only read values
+ * cannot: the walk from the list down to the mark ends at one of them, or at what produces, carries or chooses.
+ */
+static bool hides_steps(struct tn_json mark, struct tn_json steps)
+{
+    static const char *const readers[] = {"inputs", "value", "predicate", "continue_when", "max_iterations", "valid_length",
+                                          "when", "axis", "mode", "output", "termination", NULL};
+    static const char *const carried[] = {"next", "initial", NULL};
+    enum { DEPTH = 4 * TN_STD_STEP_DEPTH };
+    struct tn_json path[DEPTH];
+    size_t n = 0;
+    for (struct tn_json v = mark; v.node != steps.node && n < DEPTH; v = tn_json_parent(v)) path[n++] = v;
+    while (n-- > 1) { /* path[n] is a step, path[n - 1] its member */
+        struct tn_str key = tn_json_key(path[--n]);
+        if (is_one_of(key, readers)) return false;
+        if (tn_str_is(key, "carried") && n > 1) return !is_one_of(tn_json_key(path[n - 2]), carried);
+        if (tn_str_is(key, "iteration") && n > 0) return !tn_str_is(tn_json_key(path[n - 1]), "contract");
+        if (tn_str_is(key, "default")) n++;
+        else if (!tn_str_is(key, "steps") && !tn_str_is(key, "setup") && !tn_str_is(key, "cases")) return true;
+    }
+    return true;
+}
+
+static void open_steps(struct tn_std_check *c)
+{
+    const struct tn_doc_marks *marks = &c->doc->marks;
+    struct tn_json steps = tn_json_get(c->flow->at, "steps");
+    c->steps_open = is_open(c, c->flow->at, "steps");
+    for (size_t i = 0; i < marks->count && !c->steps_open; i++) {
+        uint32_t node = marks->items[i].node;
+        if (node < steps.node || node >= tn_json_end(steps)) continue;
+        c->steps_open = hides_steps((struct tn_json){steps.doc, node}, steps);
+    }
+}
+
+/* Flags of presence are names that inputs define inside. */
+static bool hides_presence(const struct tn_std_check *c)
+{
+    for (size_t i = 0; i < c->flow->input_count; i++)
+        if (tn_std_hides(c, c->flow->inputs[i].at, "present_as")) return true;
+    return false;
+}
+
+static void open_spaces(struct tn_std_check *c)
+{
+    struct tn_json flow = c->flow->at;
+    struct tn_json serving = tn_json_get(flow, "serving"), service = tn_json_get(serving, "state_service");
+    bool nothing = is_open(c, c->doc->at, "pipeline") || is_open(c, c->doc->pipeline, "workflow"), *open = c->open;
+    if (c->doc->marks.count == 0) return;
+    open_steps(c);
+    c->steps_open = c->steps_open || nothing;
+    open[TN_STD_SPACE_INPUT] = nothing || is_open(c, flow, "inputs");
+    open[TN_STD_SPACE_OUTPUT] = nothing || is_open(c, flow, "outputs");
+    open[TN_STD_SPACE_COMPONENT] = nothing || is_open(c, flow, "components");
+    open[TN_STD_SPACE_EFFECT] = nothing || is_open(c, flow, "effects");
+    open[TN_STD_SPACE_CELL] = nothing || is_open(c, flow, "state");
+    open[TN_STD_SPACE_GROUP] = nothing || is_open(c, flow, "serving") || is_open(c, serving, "state_service") || is_open(c, service, "groups");
+    open[TN_STD_SPACE_VALUE] = open[TN_STD_SPACE_INPUT] || open[TN_STD_SPACE_CELL] || c->steps_open || hides_presence(c);
+    open[TN_STD_SPACE_PORT_OR_VALUE] = open[TN_STD_SPACE_VALUE_OR_PORT] = open[TN_STD_SPACE_VALUE];
+    open[TN_STD_SPACE_GROUP_OR_CELL] = open[TN_STD_SPACE_GROUP] || open[TN_STD_SPACE_CELL];
+    open[TN_STD_SPACE_TARGET] = is_open(c, c->doc->at, "adapters") || tn_std_hides(c, c->doc->adapters.at, "target_manifest");
+}
+
 /* ---- findings --------------------------------------------------------------------------------------------------- */
 
 static struct tn_finding *begin(struct tn_std_check *c, const char *format, va_list args)
@@ -15,9 +104,23 @@ static struct tn_finding *begin(struct tn_std_check *c, const char *format, va_l
     return f;
 }
 
+/* A statement about something whose definition is broken: whether it holds depends on what should stand there. */
+static bool names_unknown(const struct tn_std_check *c, struct tn_json v)
+{
+    struct tn_str name;
+    if (c->doc->marks.count == 0 || !tn_json_str(v, &name)) return false;
+    const struct tn_std_value *value = tn_std_value(c, name);
+    const struct tn_std_component *component = tn_std_component(c, name);
+    const struct tn_std_output *output = tn_std_output(c, name);
+    const struct tn_std_group *group = tn_std_group(c, name);
+    return (value && tn_std_unknown(c, value->at)) || (component && tn_std_unknown(c, component->at)) ||
+           (output && tn_std_unknown(c, output->at)) || (group && tn_std_unknown(c, group->at));
+}
+
 struct tn_finding *tn_std_say(struct tn_std_check *c, struct tn_json v, const char *format, ...)
 {
     va_list args;
+    if (tn_std_unknown(c, tn_json_present(v) ? v : c->doc->at) || names_unknown(c, v)) return NULL;
     va_start(args, format);
     struct tn_finding *f = begin(c, format, args);
     va_end(args);
@@ -29,6 +132,7 @@ struct tn_finding *tn_std_say_member(struct tn_std_check *c, struct tn_json obje
                                      const char *format, ...)
 {
     va_list args;
+    if (tn_std_hides(c, tn_json_present(object) ? object : c->doc->at, key)) return NULL;
     va_start(args, format);
     struct tn_finding *f = begin(c, format, args);
     va_end(args);
@@ -36,8 +140,15 @@ struct tn_finding *tn_std_say_member(struct tn_std_check *c, struct tn_json obje
     return f;
 }
 
-struct tn_finding *tn_std_say_unknown(struct tn_std_check *c, const struct tn_std_ref *ref, const char *what)
+struct tn_finding *tn_std_say_unknown(struct tn_std_check *c, const struct tn_std_ref *ref, enum tn_std_space space)
 {
+    static const char *const words[] = {
+#define X(name, text) text,
+        TN_STD_SPACE_LIST(X)
+#undef X
+    };
+    const char *what = words[space];
+    if (c->open[space]) return NULL;
     struct tn_finding *f = tn_std_say(c, ref->at, "there is no %s of this name", what);
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(ref->name));
     tn_expected(f, "the name of a declared %s", what);
@@ -128,26 +239,30 @@ struct tn_std_value *tn_std_value(const struct tn_std_check *c, struct tn_str na
 
 const struct tn_std_component *tn_std_want_component(struct tn_std_check *c, const struct tn_std_ref *ref)
 {
-    WANT(tn_std_component, "component");
+    WANT(tn_std_component, TN_STD_SPACE_COMPONENT);
 }
 
 const struct tn_std_cell *tn_std_want_cell(struct tn_std_check *c, const struct tn_std_ref *ref)
 {
-    WANT(tn_std_cell, "state cell");
+    WANT(tn_std_cell, TN_STD_SPACE_CELL);
 }
 
 const struct tn_std_group *tn_std_want_group(struct tn_std_check *c, const struct tn_std_ref *ref)
 {
-    WANT(tn_std_group, "state group");
+    WANT(tn_std_group, TN_STD_SPACE_GROUP);
 }
 
 struct tn_std_value *tn_std_want_value(struct tn_std_check *c, const struct tn_std_ref *ref)
 {
-    WANT(tn_std_value, "value");
+    WANT(tn_std_value, TN_STD_SPACE_VALUE);
 }
 
-bool tn_std_may_have_port(const struct tn_std_component *component, bool output, struct tn_str name)
+bool tn_std_may_have_port(const struct tn_std_check *c, const struct tn_std_component *component, bool output,
+                          struct tn_str name)
 {
+    struct tn_json ports = tn_json_get(component->at, "ports");
+    if (tn_std_hides(c, component->at, "implementation")) return true;
+    if (is_open(c, component->at, "ports") || is_open(c, ports, output ? "outputs" : "inputs")) return true;
     bool silent = component->inputs.count == 0 && component->outputs.count == 0;
     if (silent && component->implementation == TN_STD_ONNX) return true;
     return tn_standard_port(output ? &component->outputs : &component->inputs, name) != NULL;
@@ -205,6 +320,7 @@ enum tn_status tn_standard_check(const struct tn_standard *doc, struct tn_findin
     struct tn_std_check c = {.doc = doc, .flow = &doc->workflow, .findings = findings};
     tn_arena_init(&c.arena, doc->arena.alloc);
     c.memory_gone = !prepare(&c);
+    open_spaces(&c);
     if (!c.memory_gone && tn_json_present(doc->workflow.at)) check_workflow(&c);
     if (!c.memory_gone) {
         check_one_abi(&c);

@@ -61,7 +61,7 @@ static void check_target(struct tn_std_check *c, const struct tn_std_adapters *a
     /* A package without a workflow has one graph, called "model". */
     if (tn_json_present(c->flow->at)) tn_std_want_component(c, &t->component);
     else if (tn_json_present(t->component.at) && !tn_str_is(t->component.name, "model"))
-        tn_std_say_unknown(c, &t->component, "component");
+        tn_std_say_unknown(c, &t->component, TN_STD_SPACE_COMPONENT);
     want_positive(c, &t->input_features, "a projection's width");
     want_positive(c, &t->output_features, "a projection's width");
     want_positive(c, &t->rank, "a rank");
@@ -80,7 +80,7 @@ static void check_binding(struct tn_std_check *c, const struct tn_std_adapters *
     struct tn_finding *f;
     if (!tn_json_present(b->target.at)) return;
     if (!target) {
-        tn_std_say_unknown(c, &b->target, "adapter target");
+        tn_std_say_unknown(c, &b->target, TN_STD_SPACE_TARGET);
         return;
     }
     for (size_t k = 0; k < i; k++) {
@@ -149,10 +149,10 @@ static void check_selection(struct tn_std_check *c, const struct tn_std_adapters
     struct tn_finding *f;
     if (!tn_json_present(ref->at) || !tn_json_present(c->flow->at)) return;
     if (!in) {
-        tn_std_say_unknown(c, ref, "workflow input");
+        tn_std_say_unknown(c, ref, TN_STD_SPACE_INPUT);
         return;
     }
-    struct tn_std_type type = tn_std_type_of(&in->contract);
+    struct tn_std_type type = tn_std_type_of(c->doc, &in->contract);
     if (!type.known) return;
     if (type.dtype != dtype || (type.has_rank && type.rank != rank)) {
         f = tn_std_say(c, ref->at, "the input cannot carry %s", role);
@@ -195,6 +195,7 @@ static void check_overlay(struct tn_std_check *c, const struct tn_std_adapters *
         known_owner = true;
         if (tn_str_eq(t->initializer.name, parameter) || tn_str_eq(t->id.name, parameter)) return;
     }
+    if (c->open[TN_STD_SPACE_TARGET]) return;
     struct tn_finding *f = tn_std_say_member(c, p, known_owner ? "parameter" : "component",
                                              "no adapter target is this parameter");
     tn_found(f, "\"%.*s\" of \"%.*s\"", TN_FMT_ARG(parameter), TN_FMT_ARG(owner));

@@ -10,6 +10,7 @@ static void check_abi(struct tn_std_check *c, const struct tn_std_component *com
 {
     const struct tn_std_bindings *pins = &c->flow->adapter_abis;
     if (component->implementation != TN_STD_ADAPTER || !tn_json_present(component->abi.at)) return;
+    if (tn_std_hides(c, c->flow->at, "manifest") || tn_std_hides(c, component->at, "implementation")) return;
     for (size_t i = 0; i < pins->count; i++) {
         if (!tn_str_eq(pins->items[i].key, component->abi.name)) continue;
         if (tn_str_eq(pins->items[i].value, component->version.name)) return;
@@ -30,6 +31,7 @@ static void check_program(struct tn_std_check *c, const struct tn_std_component 
     bool audio = tn_str_is(component->abi.name, "onnx-genai.audio-preprocess");
     const struct tn_std_program *program = image ? &c->doc->image : &c->doc->audio;
     if (component->implementation != TN_STD_ADAPTER || (!image && !audio) || tn_json_present(program->at)) return;
+    if (tn_std_hides(c, c->doc->at, "preprocessing")) return;
     struct tn_finding *f = tn_std_say(c, component->abi.at, "the adapter has no program to carry out");
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(component->abi.name));
     tn_expected(f, "preprocessing.%s", image ? "image" : "audio");
@@ -89,22 +91,22 @@ static void check_acting(struct tn_std_check *c, const struct tn_std_component *
 
 /* ---- contract and roles ----------------------------------------------------------------------------------------- */
 
-static bool has_some_port(const struct tn_std_component *component, struct tn_str name)
+static bool has_some_port(const struct tn_std_check *c, const struct tn_std_component *component, struct tn_str name)
 {
-    return tn_std_may_have_port(component, false, name) || tn_std_may_have_port(component, true, name);
+    return tn_std_may_have_port(c, component, false, name) || tn_std_may_have_port(c, component, true, name);
 }
 
 static void check_contract(struct tn_std_check *c, const struct tn_std_component *component)
 {
     for (size_t i = 0; i < component->contract_bindings.count; i++) {
         const struct tn_std_binding *b = &component->contract_bindings.items[i];
-        if (has_some_port(component, b->value)) continue;
+        if (has_some_port(c, component, b->value)) continue;
         struct tn_finding *f = tn_std_say(c, b->at, "the contract binds \"%.*s\" to a port that is not declared",
                                           TN_FMT_ARG(b->key));
         tn_found(f, "\"%.*s\"", TN_FMT_ARG(b->value));
         tn_expected(f, "a port of this component");
     }
-    if (!component->application_overridable || component->has_contract) return;
+    if (!component->application_overridable || component->has_contract || tn_std_hides(c, component->at, "contract")) return;
     struct tn_finding *f = tn_std_say_member(c, component->at, "application_overridable",
                                              "nothing says what a component in its place would have to do");
     tn_expected(f, "a contract, which is what a replacement is selected by");
@@ -117,6 +119,7 @@ static void check_contract(struct tn_std_check *c, const struct tn_std_component
 static void check_decoder_role(struct tn_std_check *c)
 {
     const struct tn_std_component *only = NULL;
+    if (tn_std_hides(c, c->flow->at, "components") || tn_std_hides(c, c->flow->at, "serving")) return;
     for (size_t i = 0; i < c->flow->component_count; i++) {
         const struct tn_std_component *component = &c->flow->components[i];
         if (component->implementation != TN_STD_ONNX || component->has_contract) continue;
@@ -152,7 +155,7 @@ static void check_effects(struct tn_std_check *c, const struct tn_std_component 
 {
     for (size_t i = 0; i < component->effects.count; i++) {
         const struct tn_std_ref *ref = &component->effects.items[i];
-        if (!tn_standard_effect(c->doc, ref->name)) tn_std_say_unknown(c, ref, "effect domain");
+        if (!tn_standard_effect(c->doc, ref->name)) tn_std_say_unknown(c, ref, TN_STD_SPACE_EFFECT);
         for (size_t k = 0; k < i; k++) {
             if (!tn_str_eq(component->effects.items[k].name, ref->name)) continue;
             struct tn_finding *f = tn_std_say(c, ref->at,

@@ -39,7 +39,7 @@ static bool is_attention(enum tn_std_state_kind kind)
 static bool check_port_name(struct tn_std_check *c, const struct tn_std_component *component, bool output,
                             const struct tn_std_ref *port)
 {
-    if (!tn_json_present(port->at) || tn_std_may_have_port(component, output, port->name)) return true;
+    if (!tn_json_present(port->at) || tn_std_may_have_port(c, component, output, port->name)) return true;
     struct tn_finding *f = tn_std_say(c, port->at, "the component \"%.*s\" declares no %s port of this name",
                                       TN_FMT_ARG(component->name), output ? "output" : "input");
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(port->name));
@@ -55,7 +55,7 @@ static void check_pair(struct tn_std_check *c, const struct tn_std_component *co
     const struct tn_std_port *out = tn_standard_port(&component->outputs, p->output.name);
     char text[TN_STD_TYPE_TEXT];
     if (!in || !out || p->read_only) return;
-    struct tn_std_type past = tn_std_type_of(&in->contract), present = tn_std_type_of(&out->contract);
+    struct tn_std_type past = tn_std_type_of(c->doc, &in->contract), present = tn_std_type_of(c->doc, &out->contract);
     past.has_shape = false; /* the sequence axis may change */
     const char *clash = tn_std_type_clash(&present, &past, NULL, TN_STD_NO_AXIS);
     if (!clash) return;
@@ -167,12 +167,13 @@ static void check_state_port(struct tn_std_check *c, const struct tn_std_group *
     struct tn_finding *f;
     if (!component) {
         if (i > 0 && same_component(p, &group->ports[i - 1])) return; /* told already */
+        if (c->open[TN_STD_SPACE_COMPONENT]) return;
         f = tn_std_say(c, p->component_at, "the group binds ports of a component that is not there");
         tn_found(f, "\"%.*s\"", TN_FMT_ARG(p->component));
         tn_expected(f, "the name of a declared component");
         return;
     }
-    if (!p->read_only && !tn_json_present(p->output.at)) {
+    if (!p->read_only && !tn_json_present(p->output.at) && !tn_std_hides(c, p->at, "access")) {
         f = tn_std_say_member(c, p->at, "output", "a pair that advances its state names the port of the next value");
         tn_expected(f, "an output port, or access read_only");
     }
@@ -208,6 +209,9 @@ static void check_state_ports(struct tn_std_check *c, const struct tn_std_group 
         if (tn_str_eq(c->flow->cells[i].group.name, group->name)) return;
     for (size_t i = 0; i < group->port_count; i++)
         if (tn_std_cell(c, group->ports[i].label)) return; /* told at the cell */
+    if (c->open[TN_STD_SPACE_CELL]) return;
+    for (size_t i = 0; i < c->flow->cell_count; i++)
+        if (tn_std_hides(c, c->flow->cells[i].at, "service_group")) return;
     struct tn_finding *f = tn_std_say(c, group->ports_at, "the group binds ports, and no state cell belongs to it");
     tn_expected(f, "a cell with service_group \"%.*s\"", TN_FMT_ARG(group->name));
 }
@@ -217,6 +221,7 @@ static void check_state_ports(struct tn_std_check *c, const struct tn_std_group 
 static void check_sequence_axis(struct tn_std_check *c, const struct tn_std_group *group)
 {
     struct tn_finding *f;
+    if (tn_std_hides(c, group->at, "update") || tn_std_hides(c, group->at, "kind")) return;
     if (group->update == TN_STD_REPLACE) {
         if (!group->sequence_axis.present) return;
         f = tn_std_say(c, group->sequence_axis.at, "state of fixed size that each step replaces has no sequence axis");
@@ -235,7 +240,7 @@ static void check_row_counter(struct tn_std_check *c, const struct tn_std_ref *r
     const struct tn_std_cell *cell = tn_std_want_cell(c, ref);
     char text[TN_STD_TYPE_TEXT];
     if (!cell) return;
-    struct tn_std_type type = tn_std_type_of(&cell->contract);
+    struct tn_std_type type = tn_std_type_of(c->doc, &cell->contract);
     if (cell->advisory) {
         struct tn_finding *f = tn_std_say(c, ref->at, "%s decides what the state means; it cannot be advisory", what);
         tn_expected(f, "a cell of class semantic");
@@ -263,6 +268,7 @@ static void check_control_ports(struct tn_std_check *c, const struct tn_std_bind
         char text[TN_STD_TYPE_TEXT];
         struct tn_finding *f;
         if (!component) {
+            if (c->open[TN_STD_SPACE_COMPONENT]) continue;
             f = tn_std_say(c, b->at, "there is no component \"%.*s\"", TN_FMT_ARG(b->key));
             tn_expected(f, "a declared component");
             continue;
@@ -270,7 +276,7 @@ static void check_control_ports(struct tn_std_check *c, const struct tn_std_bind
         if (!check_port_name(c, component, false, &port)) continue;
         const struct tn_std_port *declared = tn_standard_port(&component->inputs, b->value);
         if (!declared) continue;
-        struct tn_std_type type = tn_std_type_of(&declared->contract);
+        struct tn_std_type type = tn_std_type_of(c->doc, &declared->contract);
         if (tn_std_type_is_integer(&type) && (!type.has_rank || type.rank == 1)) continue;
         f = tn_std_say(c, b->at, "%s go through a port of whole numbers, one per row", what);
         tn_found(f, "%s", tn_std_type_text(&type, text));
@@ -353,9 +359,9 @@ static void check_total_length(struct tn_std_check *c, const struct tn_std_group
     if (!tn_json_present(ref->at) || tn_std_value(c, ref->name)) return;
     for (size_t i = 0; i < group->port_count; i++) {
         const struct tn_std_component *component = tn_std_component(c, group->ports[i].component);
-        if (component && tn_std_may_have_port(component, false, ref->name)) return;
+        if (component && tn_std_may_have_port(c, component, false, ref->name)) return;
     }
-    tn_std_say_unknown(c, ref, "value or input port");
+    tn_std_say_unknown(c, ref, TN_STD_SPACE_VALUE_OR_PORT);
 }
 
 static void check_cascade(struct tn_std_check *c, const struct tn_std_group *group)

@@ -70,7 +70,7 @@ static void check_input(struct tn_std_check *c, const struct tn_std_input *in)
     if (in->source == TN_STD_LITERAL) {
         f = tn_std_say_member(c, in->at, "default", "a literal input has no value");
         tn_expected(f, "a default");
-    } else if (!in->required && in->source != TN_STD_ARTIFACT && !tn_json_present(in->present_as.at)) {
+    } else if (!tn_std_hides(c, in->at, "default") && !in->required && in->source != TN_STD_ARTIFACT && !tn_json_present(in->present_as.at)) {
         f = tn_std_say_member(c, in->at, "present_as", "the input may be absent, and nobody could notice");
         tn_expected(f, "present_as, a default, or required true");
     }
@@ -79,6 +79,7 @@ static void check_input(struct tn_std_check *c, const struct tn_std_input *in)
 static void check_output(struct tn_std_check *c, const struct tn_std_output *out)
 {
     struct tn_finding *f;
+    if (tn_std_hides(c, out->at, "role")) return;
     if (tn_json_present(out->value_range.at) && !tn_str_is(out->role, "image") && !tn_str_is(out->role, "video")) {
         f = tn_std_say(c, out->value_range.at, "a value range says how pixels are coded, and this output has none");
         tn_expected(f, "role image or video");

@@ -52,7 +52,8 @@ struct tn_std_symbols {
     size_t count;
 };
 
-struct tn_std_type tn_std_type_of(const struct tn_std_contract *contract);
+/* Of a contract that the tables refused nothing is known. */
+struct tn_std_type tn_std_type_of(const struct tn_standard *doc, const struct tn_std_contract *contract);
 /* "float32 [batch, 4]" into text[TN_STD_TYPE_TEXT]; returns it. */
 const char *tn_std_type_text(const struct tn_std_type *type, char *text);
 bool tn_std_type_is_integer(const struct tn_std_type *type);
@@ -94,6 +95,28 @@ struct tn_std_value {
     struct tn_str producer_port;
 };
 
+/* What a name is looked up in, with what it is called. */
+#define TN_STD_SPACE_LIST(X)                                                                       \
+    X(VALUE, "value")                                                                              \
+    X(COMPONENT, "component")                                                                      \
+    X(CELL, "state cell")                                                                          \
+    X(GROUP, "state group")                                                                        \
+    X(INPUT, "workflow input")                                                                     \
+    X(OUTPUT, "workflow output")                                                                   \
+    X(TARGET, "adapter target")                                                                    \
+    X(EFFECT, "effect domain")                                                                     \
+    X(PORT_OR_VALUE, "port or value")                                                              \
+    X(VALUE_OR_PORT, "value or input port")                                                        \
+    X(GROUP_OR_CELL, "state group or cell")                                                        \
+    X(PROFILE_OUTPUT, "output role of this profile")
+
+enum tn_std_space {
+#define X(name, text) TN_STD_SPACE_##name,
+    TN_STD_SPACE_LIST(X)
+#undef X
+    TN_STD_SPACES
+};
+
 struct tn_std_check {
     const struct tn_standard *doc;
     const struct tn_std_workflow *flow;
@@ -114,6 +137,11 @@ struct tn_std_check {
     const struct tn_std_step **carrier; /* per cell: the latest loop that carries it */
     bool *told;        /* per cell: its initializer has been refused */
     unsigned *invoked; /* per component: how often a step names it */
+
+    /* What the tables refused hides names: looking one up in vain says nothing then. */
+    bool open[TN_STD_SPACES];
+    unsigned predicate_unknown; /* how many enclosing cases are chosen by who knows what */
+    bool steps_open; /* some step, or what it produces, carries or chooses, is not known */
 };
 
 /* A blocker with code TN_METADATA_INVALID at v. */
@@ -122,8 +150,13 @@ struct tn_finding *tn_std_say(struct tn_std_check *c, struct tn_json v, const ch
 /* The same at a member of an object, present or not. */
 struct tn_finding *tn_std_say_member(struct tn_std_check *c, struct tn_json object, const char *key,
                                      const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* "there is no <what> of this name": refuses a reference, quoting it. */
-struct tn_finding *tn_std_say_unknown(struct tn_std_check *c, const struct tn_std_ref *ref, const char *what);
+/* "there is no <what> of this name": refuses a reference, quoting it; unless some name of the space may be hidden. */
+struct tn_finding *tn_std_say_unknown(struct tn_std_check *c, const struct tn_std_ref *ref, enum tn_std_space space);
+
+/* Whether the tables refused the value, something around it, or something in it. */
+bool tn_std_unknown(const struct tn_std_check *c, struct tn_json v);
+/* Whether nothing is known of a member, be it there or not. */
+bool tn_std_hides(const struct tn_std_check *c, struct tn_json object, const char *key);
 
 /* NULL when there is none of that name. No finding. */
 const struct tn_std_component *tn_std_component(const struct tn_std_check *c, struct tn_str name);
@@ -141,7 +174,7 @@ struct tn_std_value *tn_std_want_value(struct tn_std_check *c, const struct tn_s
  * Whether a name may be a port of one side of a component. Who declares any port is taken to declare all of them; a
  * graph that declares none says nothing, because its file does; an adapter or binding has no file that could.
  */
-bool tn_std_may_have_port(const struct tn_std_component *component, bool output, struct tn_str name);
+bool tn_std_may_have_port(const struct tn_std_check *c, const struct tn_std_component *component, bool output, struct tn_str name);
 
 /* The parts of the check. */
 void tn_std_check_values(struct tn_std_check *c);       /* collects values: single assignment */

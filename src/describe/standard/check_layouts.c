@@ -21,10 +21,10 @@ static void check_packing(struct tn_std_check *c, const struct tn_std_ref *ref, 
     char text[TN_STD_TYPE_TEXT];
     struct tn_std_type type;
     if (!tn_json_present(ref->at)) return;
-    if (port) type = tn_std_type_of(&port->contract);
+    if (port) type = tn_std_type_of(c->doc, &port->contract);
     else if (v) type = v->type;
     else {
-        tn_std_say_unknown(c, ref, siblings ? "port or value" : "value");
+        tn_std_say_unknown(c, ref, siblings ? TN_STD_SPACE_PORT_OR_VALUE : TN_STD_SPACE_VALUE);
         return;
     }
     if (tn_std_type_is_integer(&type) && (!type.known || !type.has_rank || type.rank == 1)) return;
@@ -77,7 +77,7 @@ static void check_iterations(struct tn_std_check *c, const struct tn_std_steps *
 static void check_row_wise(struct tn_std_check *c, const struct tn_std_output *out)
 {
     const struct tn_std_layout *l = &out->contract.layout;
-    if (l->kind == TN_STD_REQUEST_ALIGNED) return;
+    if (l->kind == TN_STD_REQUEST_ALIGNED || tn_std_unknown(c, out->at)) return;
     struct tn_finding *f = tn_std_say_member(c, out->contract.at, "batch_layout",
                                              "the output \"%.*s\" is published row by row, and "
                                              "nothing says which axis the rows lie on", TN_FMT_ARG(out->name));

@@ -10,7 +10,7 @@ static void check_outputs(struct tn_std_check *c, const struct tn_std_profile *p
 {
     for (size_t i = 0; i < p->outputs.count; i++) {
         struct tn_std_ref ref = {p->outputs.items[i].value, p->outputs.items[i].at};
-        if (!tn_std_output(c, ref.name)) tn_std_say_unknown(c, &ref, "workflow output");
+        if (!tn_std_output(c, ref.name)) tn_std_say_unknown(c, &ref, TN_STD_SPACE_OUTPUT);
     }
 }
 
@@ -65,7 +65,9 @@ static void check_vocabulary(struct tn_std_check *c, const struct tn_std_profile
 {
     bool is_inline = tn_str_is(p->vocabulary_source.name, "inline");
     struct tn_finding *f;
-    if (tn_str_is(p->vocabulary_source.name, "tokenizer") && !tn_json_present(c->doc->tokenizer.at)) {
+    if (is_inline && tn_std_hides(c, p->vocabulary_at, "tokens")) return;
+    bool package_known = !tn_std_hides(c, c->doc->at, "package");
+    if (package_known && tn_str_is(p->vocabulary_source.name, "tokenizer") && !tn_json_present(c->doc->tokenizer.at)) {
         f = tn_std_say(c, p->vocabulary_source.at, "the classes are the tokenizer's, and the package has none");
         tn_expected(f, "package.tokenizer, or an inline vocabulary");
     }
@@ -114,6 +116,7 @@ static void check_classes(struct tn_std_check *c, const struct tn_std_profile *p
         return;
     }
     if (!class_count(c, p, logits, &count) || p->blank_id.value < count) return;
+    if (tn_std_hides(c, p->decoding_at, "vocabulary") || (logits && tn_std_unknown(c, logits->at))) return;
     f = tn_std_say(c, p->blank_id.at, "the blank is no class");
     tn_found(f, "%llu", (unsigned long long)p->blank_id.value);
     tn_expected(f, "less than %llu, the number of classes", (unsigned long long)count);
@@ -127,21 +130,22 @@ static void check_lengths(struct tn_std_check *c, const struct tn_std_profile *p
     for (size_t i = 0; i < p->outputs.count; i++) {
         if (!tn_str_eq(p->outputs.items[i].key, p->lengths.name)) continue;
         const struct tn_std_output *out = tn_std_output(c, p->outputs.items[i].value);
-        struct tn_std_type type = out ? tn_std_type_of(&out->contract) : (struct tn_std_type){0};
+        struct tn_std_type type = out ? tn_std_type_of(c->doc, &out->contract) : (struct tn_std_type){0};
         if (tn_std_type_is_integer(&type) && (!type.has_rank || type.rank == 1)) return;
         f = tn_std_say(c, p->lengths.at, "the lengths are a whole number per row");
         tn_found(f, "%s", tn_std_type_text(&type, text));
         tn_expected(f, "int64 of rank 1");
         return;
     }
-    tn_std_say_unknown(c, &p->lengths, "output role of this profile");
+    tn_std_say_unknown(c, &p->lengths, TN_STD_SPACE_PROFILE_OUTPUT);
 }
 
 static void check_decoding(struct tn_std_check *c, const struct tn_std_profile *p)
 {
     if (!p->has_decoding) return;
-    const struct tn_std_output *logits = output_of(c, p, "logits");
-    if (!logits && p->outputs.count == 1) logits = output_of(c, p, NULL);
+    bool outputs_known = !tn_std_hides(c, p->at, "outputs");
+    const struct tn_std_output *logits = outputs_known ? output_of(c, p, "logits") : NULL;
+    if (outputs_known && !logits && p->outputs.count == 1) logits = output_of(c, p, NULL);
     check_axis(c, &p->time_axis, logits, "frames");
     check_axis(c, &p->class_axis, logits, "classes");
     if (p->time_axis.present && p->class_axis.present && p->time_axis.value == p->class_axis.value) {
@@ -151,7 +155,7 @@ static void check_decoding(struct tn_std_check *c, const struct tn_std_profile *
     }
     if (p->has_vocabulary) check_vocabulary(c, p);
     check_classes(c, p, logits);
-    check_lengths(c, p);
+    if (outputs_known) check_lengths(c, p);
 }
 
 void tn_std_check_profiles(struct tn_std_check *c)
@@ -191,7 +195,7 @@ static void check_override(struct tn_std_check *c, const struct tn_std_override 
     check_bounds(c, o, tn_json_get_str(c->doc->generation.defaults, o->field), "the package");
     if (!tn_json_present(o->input.at)) return;
     if (!in) {
-        tn_std_say_unknown(c, &o->input, "workflow input");
+        tn_std_say_unknown(c, &o->input, TN_STD_SPACE_INPUT);
         return;
     }
     if (in->source != TN_STD_REQUEST) {

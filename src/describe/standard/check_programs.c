@@ -12,6 +12,11 @@ struct program {
 
 /* ---- values of the program -------------------------------------------------------------------------------------- */
 
+static bool hides_transforms(const struct tn_std_check *c, const struct program *g)
+{
+    return tn_std_hides(c, g->p->at, "transforms");
+}
+
 static bool check_flow(struct tn_std_check *c, const struct program *g, struct tn_std_names *made)
 {
     size_t most = 0;
@@ -25,7 +30,7 @@ static bool check_flow(struct tn_std_check *c, const struct program *g, struct t
         struct tn_finding *f;
         for (size_t k = 0; k < t->inputs.count; k++) {
             const struct tn_std_ref *ref = &t->inputs.items[k];
-            if (tn_std_names_get(made, ref->name) != TN_STD_NO_NAME) continue;
+            if (tn_std_names_get(made, ref->name) != TN_STD_NO_NAME || hides_transforms(c, g)) continue;
             f = tn_std_say(c, ref->at, "the transform consumes a value that none before it has produced");
             tn_found(f, "\"%.*s\"", TN_FMT_ARG(ref->name));
             tn_expected(f, "an output of an earlier transform");
@@ -72,6 +77,7 @@ static void check_output_contract(struct tn_std_check *c, const struct tn_std_pr
         tn_expected(f, "the contract of the value that the adapter produces");
         return;
     }
+    if (tn_std_unknown(c, o->contract.at)) return;
     if (o->dtype != o->contract.dtype) {
         f = tn_std_say(c, o->dtype_ref.at, "the output states two element types");
         tn_found(f, "%.*s", TN_FMT_ARG(o->dtype_ref.name));
@@ -90,15 +96,16 @@ static void check_binding(struct tn_std_check *c, const struct program *g, const
     struct tn_finding *f;
     if (!tn_json_present(o->name.at) || !tn_json_present(c->flow->at)) return;
     if (!v) {
-        if (!o->optional) tn_std_say_unknown(c, &o->name, "value");
+        if (!o->optional) tn_std_say_unknown(c, &o->name, TN_STD_SPACE_VALUE);
         return;
     }
+    if (v->producer ? tn_std_hides(c, v->producer->at, "implementation") : c->open[TN_STD_SPACE_COMPONENT]) return;
     if (v->origin != TN_STD_FROM_INVOKE || (v->producer && !tn_str_is(v->producer->abi.name, g->abi))) {
         f = tn_std_say(c, o->name.at, "the value is not made by the adapter that carries out the %s program", g->word);
         tn_expected(f, "an output of the component with the ABI %s", g->abi);
         return;
     }
-    struct tn_std_type said = tn_std_type_of(&o->contract);
+    struct tn_std_type said = tn_std_type_of(c->doc, &o->contract);
     const char *clash = tn_std_type_clash(&said, &v->type, NULL, TN_STD_NO_AXIS);
     if (!clash) return;
     f = tn_std_say(c, o->contract.at, "the adapter's port does not deliver this output: %s", clash);
@@ -111,7 +118,8 @@ static void check_outputs(struct tn_std_check *c, const struct program *g, const
     for (size_t i = 0; i < g->p->output_count; i++) {
         const struct tn_std_program_output *o = &g->p->outputs[i];
         struct tn_finding *f;
-        if (tn_json_present(o->source.at) && tn_std_names_get(made, o->source.name) == TN_STD_NO_NAME) {
+        if (tn_json_present(o->source.at) && tn_std_names_get(made, o->source.name) == TN_STD_NO_NAME &&
+            !hides_transforms(c, g)) {
             f = tn_std_say(c, o->source.at, "no transform produces this value");
             tn_found(f, "\"%.*s\"", TN_FMT_ARG(o->source.name));
             tn_expected(f, "an output of a transform");
@@ -142,7 +150,7 @@ static void check_encoded(struct tn_std_check *c, const struct tn_std_component 
         tn_expected(f, "an input port \"encoded\", uint8 of rank 1");
         return;
     }
-    struct tn_std_type type = tn_std_type_of(&port->contract);
+    struct tn_std_type type = tn_std_type_of(c->doc, &port->contract);
     if (type.dtype == TN_STD_U8 && type.has_rank && type.rank == 1) return;
     f = tn_std_say(c, port->contract.at, "encoded media are bytes");
     tn_found(f, "%s", tn_std_type_text(&type, text));
@@ -160,7 +168,7 @@ static void check_adapter(struct tn_std_check *c, const struct program *g)
         adapter = component;
     }
     if (adapter) check_encoded(c, adapter);
-    if (invocations == 1) return;
+    if (invocations == 1 || c->steps_open || tn_std_hides(c, c->flow->at, "components")) return;
     struct tn_finding *f = tn_std_say(c, g->p->at, "the %s program is carried out by one invocation of its adapter",
                                       g->word);
     tn_found(f, "%u invocations of %s", invocations, g->abi);

@@ -171,7 +171,7 @@ static void want_port(struct tn_std_check *c, const struct tn_std_component *com
                       const struct tn_std_ref *ref)
 {
     if (!component || !tn_json_present(ref->at)) return;
-    if (tn_std_may_have_port(component, output, ref->name)) return;
+    if (tn_std_may_have_port(c, component, output, ref->name)) return;
     struct tn_finding *f = tn_std_say(c, ref->at, "the component \"%.*s\" declares no %s port of this name",
                                       TN_FMT_ARG(component->name), output ? "output" : "input");
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(ref->name));
@@ -181,7 +181,7 @@ static void want_port(struct tn_std_check *c, const struct tn_std_component *com
 static void want_target(struct tn_std_check *c, const struct tn_std_ref *ref, const char *what)
 {
     const struct tn_std_speculative *s = &c->doc->speculative;
-    if (!tn_json_present(ref->at) || tn_str_eq(ref->name, s->target.name)) return;
+    if (!tn_json_present(ref->at) || tn_str_eq(ref->name, s->target.name) || tn_std_hides(c, s->at, "target")) return;
     struct tn_finding *f = tn_std_say(c, ref->at, "%s comes from the target", what);
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(ref->name));
     tn_expected(f, "\"%.*s\"", TN_FMT_ARG(s->target.name));
@@ -216,6 +216,7 @@ static void check_carry(struct tn_std_check *c, const struct tn_std_component *t
     for (size_t i = 0; i < s->port_bindings.count; i++) {
         const struct tn_std_binding *b = &s->port_bindings.items[i];
         if (!tn_str_is(b->key, "target_hidden_context") || tn_str_eq(b->value, s->token_embedding_input.name)) continue;
+        if (tn_std_hides(c, s->execution_at, "token_embedding_input")) continue;
         f = tn_std_say(c, b->at, "a folded carry lands in the fused input and nowhere else");
         tn_found(f, "\"%.*s\"", TN_FMT_ARG(b->value));
         tn_expected(f, "\"%.*s\", the token_embedding_input", TN_FMT_ARG(s->token_embedding_input.name));
@@ -249,6 +250,7 @@ static void check_chain(struct tn_std_check *c, const struct tn_std_component *p
     check_carry(c, target);
     for (size_t i = 0; i < s->recurrent_count; i++) check_recurrent(c, proposer, &s->recurrent[i]);
     if (s->recurrent_count > 0 || tn_json_present(s->folded_carry_output.at)) return;
+    if (tn_std_hides(c, s->execution_at, "folded_carry_output")) return;
     struct tn_finding *f = tn_std_say_member(c, s->execution_at, "recurrent",
                                              "a chain whose steps hand nothing on is no chain");
     tn_expected(f, "a recurrent value or a folded carry");
@@ -272,7 +274,7 @@ static void check_shared(struct tn_std_check *c)
     const struct tn_std_refs *shared = &c->doc->speculative.shared_state;
     for (size_t i = 0; i < shared->count; i++)
         if (!tn_std_group(c, shared->items[i].name) && !tn_std_cell(c, shared->items[i].name))
-            tn_std_say_unknown(c, &shared->items[i], "state group or cell");
+            tn_std_say_unknown(c, &shared->items[i], TN_STD_SPACE_GROUP_OR_CELL);
 }
 
 void tn_std_check_speculative(struct tn_std_check *c)
@@ -280,6 +282,7 @@ void tn_std_check_speculative(struct tn_std_check *c)
     const struct tn_std_speculative *s = &c->doc->speculative;
     if (!tn_json_present(s->at)) return;
     check_vocabulary(c);
+    if (tn_std_hides(c, c->doc->at, "pipeline") && !tn_json_present(c->flow->at)) return;
     if (!tn_json_present(c->flow->at)) {
         struct tn_finding *f = tn_std_say(c, s->at,
                                           "proposer and target are components of a workflow, and there is none");

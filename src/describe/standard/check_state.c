@@ -10,6 +10,7 @@ static void check_lifetime(struct tn_std_check *c, const struct tn_std_cell *cel
 {
     bool bounded = tn_json_present(cell->boundary_at);
     struct tn_finding *f;
+    if (tn_std_hides(c, cell->at, "management") || tn_std_hides(c, cell->at, "scope")) return;
     if (cell->management == TN_STD_WORKFLOW && bounded) {
         f = tn_std_say(c, cell->boundary_at, "a cell that the workflow manages is freed with its last reader");
         tn_expected(f, "no release_boundary, or management runtime or external");
@@ -100,6 +101,7 @@ static void check_recurrence(struct tn_std_check *c, const struct tn_std_cell *c
     if (group && group->sequence_axis.present &&
         group->sequence_axis.value != cell->axis.value) return; /* told already */
     struct tn_finding *f;
+    if (tn_std_unknown(c, cell->contract.at)) return;
     if (cell->axis.value >= cell->contract.rank.value) {
         f = tn_std_say(c, cell->axis.at, "the cell has no axis of this number");
         tn_found(f, "axis %llu of rank %llu", (unsigned long long)cell->axis.value,
@@ -116,7 +118,7 @@ static void check_recurrence(struct tn_std_check *c, const struct tn_std_cell *c
 static void check_initializer(struct tn_std_check *c, const struct tn_std_cell *cell)
 {
     const struct tn_std_value *from = tn_std_want_value(c, &cell->initializer);
-    struct tn_std_type wanted = tn_std_type_of(&cell->contract);
+    struct tn_std_type wanted = tn_std_type_of(c->doc, &cell->contract);
     uint64_t free_axis = cell->recurrence == TN_STD_INVARIANT || !cell->axis.present ? TN_STD_NO_AXIS
         : cell->axis.value;
     char text[TN_STD_TYPE_TEXT];

@@ -41,6 +41,7 @@ static void say_invisible(struct tn_std_check *c, const struct tn_std_ref *ref, 
     char pointer[256];
     struct tn_str where = tn_json_pointer(v->at, pointer, sizeof(pointer));
     struct tn_finding *f;
+    if (c->steps_open) return; /* what carries or produces it may be what is broken */
     if (v->origin == TN_STD_FROM_CELL && !v->seen) {
         f = tn_std_say(c, ref->at, "the state cell \"%.*s\" is read where no loop carries it", TN_FMT_ARG(ref->name));
         tn_found(f, "the cell is %.*s", TN_FMT_ARG(where));
@@ -101,7 +102,7 @@ static void check_presence(struct tn_std_check *c, const struct tn_std_ref *ref,
 {
     if (v->origin != TN_STD_FROM_INPUT || optional) return;
     const struct tn_std_input *in = &c->flow->inputs[v->index];
-    if (in->required || tn_json_present(in->default_at) || c->present[v->index] > 0) return;
+    if (in->required || tn_json_present(in->default_at) || c->present[v->index] > 0 || c->predicate_unknown) return;
     struct tn_finding *f = tn_std_say(c, ref->at, "the optional input \"%.*s\" is read where it may be absent",
                                       TN_FMT_ARG(ref->name));
     tn_expected(f, "a branch on its presence around this step, or a default");
@@ -114,7 +115,7 @@ static void check_input(struct tn_std_check *c, const struct tn_std_component *c
     struct tn_std_ref ref = as_ref(b);
     const struct tn_std_port *port = component ? tn_standard_port(&component->inputs, b->key) : NULL;
     struct tn_std_value *v = reach(c, &ref);
-    if (component && !tn_std_may_have_port(component, false, b->key)) {
+    if (component && !tn_std_may_have_port(c, component, false, b->key)) {
         struct tn_finding *f = tn_std_say(c, b->at, "the component \"%.*s\" declares no input port \"%.*s\"",
                                           TN_FMT_ARG(component->name), TN_FMT_ARG(b->key));
         tn_expected(f, "a port of components.%.*s.ports.inputs", TN_FMT_ARG(component->name));
@@ -123,7 +124,7 @@ static void check_input(struct tn_std_check *c, const struct tn_std_component *c
     if (!v) return;
     check_presence(c, &ref, v, port && port->contract.optional);
     if (!port) return;
-    struct tn_std_type wanted = tn_std_type_of(&port->contract);
+    struct tn_std_type wanted = tn_std_type_of(c->doc, &port->contract);
     agree(c, b->at, &v->type, &wanted, symbols, TN_STD_NO_AXIS, "the port");
 }
 
@@ -131,7 +132,7 @@ static void check_input(struct tn_std_check *c, const struct tn_std_component *c
 static struct tn_std_type output_type(struct tn_std_check *c, const struct tn_std_contract *contract,
                                       const struct tn_std_symbols *symbols)
 {
-    struct tn_std_type type = tn_std_type_of(contract);
+    struct tn_std_type type = tn_std_type_of(c->doc, contract);
     if (!type.has_shape || type.rank == 0 || symbols->count == 0) return type;
     struct tn_std_dim *dims = tn_arena_array(&c->arena, type.rank, sizeof(*dims));
     if (!dims) {
@@ -155,7 +156,7 @@ static void define_output(struct tn_std_check *c, const struct tn_std_component 
 {
     struct tn_std_value *v = defined_at(c, b->value, b->at);
     const struct tn_std_port *port = component ? tn_standard_port(&component->outputs, b->key) : NULL;
-    if (component && !tn_std_may_have_port(component, true, b->key)) {
+    if (component && !tn_std_may_have_port(c, component, true, b->key)) {
         struct tn_finding *f = tn_std_say(c, b->at, "the component \"%.*s\" declares no output port \"%.*s\"",
                                           TN_FMT_ARG(component->name), TN_FMT_ARG(b->key));
         tn_expected(f, "a port of components.%.*s.ports.outputs", TN_FMT_ARG(component->name));
@@ -245,7 +246,7 @@ static void walk_emit(struct tn_std_check *c, const struct tn_std_step *s)
 {
     const struct tn_std_output *out = tn_std_output(c, s->output.name);
     struct tn_std_value *v = reach(c, &s->value);
-    if (!out && tn_json_present(s->output.at)) tn_std_say_unknown(c, &s->output, "workflow output");
+    if (!out && tn_json_present(s->output.at)) tn_std_say_unknown(c, &s->output, TN_STD_SPACE_OUTPUT);
     check_valid_length(c, &s->valid_length);
     const struct tn_std_value *when = reach(c, &s->when);
     if (when) want_bool(c, &s->when, &when->type, "the guard of an emit");
@@ -253,7 +254,7 @@ static void walk_emit(struct tn_std_check *c, const struct tn_std_step *s)
     if (v && v->private_state) say_private(c, s);
     if (!out) return;
     bool ragged = tn_json_present(s->valid_length.at) || tn_json_present(s->when.at);
-    struct tn_std_type wanted = tn_std_type_of(&out->contract);
+    struct tn_std_type wanted = tn_std_type_of(c->doc, &out->contract);
     if (ragged) c->row_wise[out - c->flow->outputs] = true;
     check_emit_axis(c, s, &wanted);
     uint64_t free_axis = s->axis.present ? s->axis.value : last_axis(&wanted);
@@ -295,7 +296,7 @@ static void begin_carry(struct tn_std_check *c, const struct tn_std_step *loop, 
         return;
     }
     c->carrier[index] = loop;
-    struct tn_std_type wanted = tn_std_type_of(&cell->contract);
+    struct tn_std_type wanted = tn_std_type_of(c->doc, &cell->contract);
     if (initial) agree(c, carry->initial.at, &initial->type, &wanted, NULL, recurrence_axis(cell), "the cell");
     if (!tn_json_present(carry->initial.at)) begin_cell(c, cell);
     struct tn_std_value *v = defined_at(c, cell->name, cell->at);
@@ -311,7 +312,7 @@ static void end_carry(struct tn_std_check *c, const struct tn_std_carry *carry)
         tn_expected(f, "the value that the next iteration starts from");
     }
     if (!cell || !next) return;
-    struct tn_std_type wanted = tn_std_type_of(&cell->contract);
+    struct tn_std_type wanted = tn_std_type_of(c->doc, &cell->contract);
     agree(c, carry->next.at, &next->type, &wanted, NULL, recurrence_axis(cell), "the cell");
 }
 
@@ -327,7 +328,7 @@ static void check_bound(struct tn_std_check *c, const struct tn_std_ref *ref, co
 
 static void check_iteration(struct tn_std_check *c, const struct tn_std_step *s)
 {
-    struct tn_std_type type = tn_std_type_of(&s->iteration_contract);
+    struct tn_std_type type = tn_std_type_of(c->doc, &s->iteration_contract);
     char text[TN_STD_TYPE_TEXT];
     if (!type.known || (type.dtype == TN_STD_I64 && (!type.has_rank || type.rank <= 1))) return;
     struct tn_finding *f = tn_std_say(c, s->iteration_contract.at, "an induction value counts iterations");
@@ -412,6 +413,7 @@ static bool has_case(const struct tn_std_step *s, struct tn_str name)
 
 static void check_merged_cases(struct tn_std_check *c, const struct tn_std_step *s)
 {
+    if (!tn_json_present(s->cases.at) || tn_doc_is_broken(&c->doc->marks, s->cases.at)) return; /* the tables said so */
     for (size_t i = 0; i < s->merged_count; i++) {
         const struct tn_std_phi *phi = &s->merged[i];
         for (size_t k = 0; k < phi->cases.count; k++) {
@@ -472,11 +474,14 @@ static void walk_case(struct tn_std_check *c, const struct tn_std_step *branch, 
 static void walk_branch(struct tn_std_check *c, const struct tn_std_step *s)
 {
     const struct tn_std_value *predicate = reach(c, &s->predicate);
+    bool unknown = tn_std_hides(c, s->at, "predicate");
     check_predicate(c, s, predicate);
     check_merged_cases(c, s);
+    c->predicate_unknown += unknown;
     for (size_t i = 0; i < s->cases.count; i++)
         walk_case(c, s, &s->cases.items[i], s->case_names[i], predicate, i == 0);
     if (s->otherwise) walk_case(c, s, s->otherwise, TN_STR(""), predicate, s->cases.count == 0);
+    c->predicate_unknown -= unknown;
     for (size_t i = 0; i < s->merged_count; i++) {
         struct tn_std_value *merged = defined_at(c, s->merged[i].name, s->merged[i].at);
         if (merged) show(c, merged);

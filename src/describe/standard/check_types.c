@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-struct tn_std_type tn_std_type_of(const struct tn_std_contract *contract)
+struct tn_std_type tn_std_type_of(const struct tn_standard *doc, const struct tn_std_contract *contract)
 {
     struct tn_std_type type = {0};
-    if (!tn_json_present(contract->at)) return type;
+    if (!tn_json_present(contract->at) || tn_doc_is_touched(&doc->marks, contract->at)) return type;
     type.known = true;
     type.dtype = contract->dtype;
     type.dtype_text = contract->dtype_text;

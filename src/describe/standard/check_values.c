@@ -55,7 +55,7 @@ static void collect_step(struct tn_std_check *c, const struct tn_std_step *s)
     }
     if (tn_json_present(s->iteration.at)) {
         struct tn_std_value *v = add(c, s->iteration.name, s->iteration.at, TN_STD_FROM_ITERATION);
-        if (v) v->type = tn_std_type_of(&s->iteration_contract);
+        if (v) v->type = tn_std_type_of(c->doc, &s->iteration_contract);
     }
     for (size_t i = 0; i < s->merged_count; i++) add(c, s->merged[i].name, s->merged[i].at, TN_STD_FROM_BRANCH);
     collect_steps(c, &s->setup);
@@ -76,7 +76,7 @@ static void collect_inputs(struct tn_std_check *c)
         const struct tn_std_input *in = &c->flow->inputs[i];
         struct tn_std_value *v = add(c, in->name, in->at, TN_STD_FROM_INPUT);
         if (v) v->index = (uint32_t)i;
-        if (v) v->type = tn_std_type_of(&in->contract);
+        if (v) v->type = tn_std_type_of(c->doc, &in->contract);
         if (!tn_json_present(in->present_as.at)) continue;
         v = add(c, in->present_as.name, in->present_as.at, TN_STD_FROM_PRESENCE);
         if (!v) continue;
@@ -94,8 +94,9 @@ static void collect_cells(struct tn_std_check *c)
         if (!v) continue;
         const struct tn_std_group *group = tn_std_group(c, cell->group.name);
         v->index = (uint32_t)i;
-        v->type = tn_std_type_of(&cell->contract);
-        v->private_state = cell->management != TN_STD_WORKFLOW && !(group && tn_json_present(group->checkpoint.at));
+        v->type = tn_std_type_of(c->doc, &cell->contract);
+        bool known = !tn_std_unknown(c, cell->at) && !c->open[TN_STD_SPACE_GROUP] && !(group && tn_std_unknown(c, group->at));
+        v->private_state = known && cell->management != TN_STD_WORKFLOW && !(group && tn_json_present(group->checkpoint.at));
     }
 }
 

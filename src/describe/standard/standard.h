@@ -13,6 +13,7 @@
 #ifndef TN_DESCRIBE_STANDARD_STANDARD_H
 #define TN_DESCRIBE_STANDARD_STANDARD_H
 
+#include "base/doctype.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -575,6 +576,7 @@ struct tn_standard {
     struct tn_json quantization_overrides_at;
     struct tn_std_hardware hardware;
     struct tn_json at; /* the root */
+    struct tn_doc_marks marks; /* what the tables refused: of it, nothing is read from the typed form as if it stood there */
 };
 
 /* How deep steps may nest; deeper ones are refused by tn_standard_read with TN_RESOURCE_LIMIT. */

@@ -24,6 +24,8 @@ extern const struct tn_doctype_title tn_execution_hints_title;
  * naming both, because tables of one version say nothing about a document of another.
  */
 enum tn_status tn_standard_check_tables(struct tn_json root, struct tn_findings *findings);
+/* The same, and marks what is refused; of another version that is the whole document. */
+enum tn_status tn_standard_check_marked(struct tn_json root, struct tn_findings *findings, struct tn_doc_marks *marks);
 enum tn_status tn_execution_hints_check_tables(struct tn_json root, struct tn_findings *findings);
 
 #endif

@@ -193,6 +193,7 @@ enum tn_status tn_standard_read(struct tn_standard *doc, struct tn_alloc *alloc,
 void tn_standard_release(struct tn_standard *doc)
 {
     if (doc->arena.alloc) tn_arena_release(&doc->arena);
+    tn_doc_marks_release(&doc->marks);
     memset(doc, 0, sizeof(*doc));
 }
 

@@ -31,7 +31,7 @@ static struct result result_of(const struct tn_description *d)
 {
     if (d->component_count == 0) return (struct result){0};
     for (uint32_t i = 0; i < d->module_count; i++) {
-        if (d->modules[i].kind != TN_MODULE_POOLING) continue;
+        if (d->modules[i].kind != TN_MODULE_POOLING && d->modules[i].kind != TN_MODULE_SPLADE) continue;
         uint64_t width = d->modules[d->module_count - 1].out_features;
         if (d->truncate_dim && d->truncate_dim < width) width = d->truncate_dim;
         return (struct result){"embedding", "text.embedding", "embedding", "embedder", NULL, 2, width, true, true};

@@ -7,6 +7,8 @@
 #include "kernel/float16.h"
 #include "kernel/ref/ref.h"
 
+#include <math.h>
+
 enum { PANEL = 8 };
 
 static size_t panel_count(size_t n)
@@ -153,6 +155,45 @@ void tn_ref_linear(const struct tn_linear_args *a, unsigned rank, unsigned size)
                 if (a->residual) y += a->residual[t * a->residual_stride + n];
                 a->y[t * a->y_stride + n] = y;
             }
+        }
+    }
+}
+
+static float pool_value(float z, bool twice)
+{
+    double y = z != z ? (double)z : log1p(z > 0.0f ? (double)z : 0.0);
+    return (float)(twice ? log1p(y) : y);
+}
+
+/* Takes row t of panel p into the row of the result. */
+static void pool_row(const struct tn_linear_pool_args *a, const float *x, size_t p, bool first, float *y)
+{
+    const struct tn_linear *layer = a->layer;
+    size_t panels = panel_count(layer->n);
+    const float *bias = layer->packed;
+    const char *weights = (const char *)layer->packed + panels * PANEL * sizeof(float) +
+                          p * padded_k(layer->k, layer->compute) * PANEL * element_size(layer->compute);
+    float sum[PANEL] = {0};
+    if (layer->compute == TN_COMPUTE_BF16) sums_bf16(layer, x, weights, sum);
+    else sums_f32(layer, x, weights, sum);
+    for (size_t j = 0; j < PANEL && p * PANEL + j < layer->n; j++) {
+        float v = pool_value(sum[j] + bias[p * PANEL + j], a->twice), *to = &y[p * PANEL + j];
+        if (first) *to = v;
+        else if (a->sum) *to += v;
+        else if (v > *to || v != v) *to = *to != *to ? *to : v;
+    }
+}
+
+void tn_ref_linear_pool(const struct tn_linear_pool_args *a, unsigned rank, unsigned size)
+{
+    size_t begin, end;
+    tn_share(panel_count(a->layer->n), rank, size, &begin, &end);
+    for (size_t s = 0; s < a->sequences; s++) {
+        float *y = a->y + (size_t)a->to[s] * a->y_stride;
+        for (size_t p = begin; p < end; p++) {
+            for (size_t n = p * PANEL; a->spans[s].count == 0 && n < (p + 1) * PANEL && n < a->layer->n; n++) y[n] = 0.0f;
+            for (int32_t r = 0; r < a->spans[s].count; r++)
+                pool_row(a, a->x + (size_t)(a->spans[s].first + r) * a->x_stride, p, r == 0, y);
         }
     }
 }

@@ -14,6 +14,7 @@ bool tn_ref_linear_pack_size(size_t n, size_t k, enum tn_compute compute, size_t
 bool tn_ref_linear_scratch_size(size_t n, size_t k, enum tn_compute compute, size_t *bytes);
 void tn_ref_linear_pack(const struct tn_linear *layer, const struct tn_linear_part *parts,
                         size_t part_count, void *packed, unsigned rank, unsigned size);
+void tn_ref_linear_pool(const struct tn_linear_pool_args *a, unsigned rank, unsigned size);
 void tn_ref_linear(const struct tn_linear_args *a, unsigned rank, unsigned size);
 
 bool tn_ref_attention_scratch_size(size_t max_length, size_t head_dim, bool relative, size_t *bytes);

@@ -9,6 +9,7 @@ const struct tn_kernels tn_kernels_ref = {
     .linear_scratch_size = tn_ref_linear_scratch_size,
     .linear_pack = tn_ref_linear_pack,
     .linear = tn_ref_linear,
+    .linear_pool = tn_ref_linear_pool,
     .attention_scratch_size = tn_ref_attention_scratch_size,
     .attention = tn_ref_attention,
     .rotary = tn_ref_rotary,

@@ -6,6 +6,7 @@
 
 #include "kernel/x86/vec_math.h"
 #include "kernel/x86/linear_run.h"
+#include "kernel/x86/linear_pool_run.h"
 #include "kernel/x86/x86.h"
 
 #define TILE_STEP(sum, x, w) _mm512_dpbf16_ps(sum, (__m512bh)(x), (__m512bh)(w))
@@ -37,5 +38,14 @@ void tn_avx512bf16_linear(const struct tn_linear_args *a, unsigned rank, unsigne
         tn_avx512_linear(a, rank, size);
     } else {
         linear_run(a, rank, size, tiles, round_rows);
+    }
+}
+
+void tn_avx512bf16_linear_pool(const struct tn_linear_pool_args *a, unsigned rank, unsigned size)
+{
+    if (a->layer->compute == TN_COMPUTE_F32) {
+        tn_avx512_linear_pool(a, rank, size);
+    } else {
+        linear_pool_run(a, rank, size, tiles, round_rows);
     }
 }

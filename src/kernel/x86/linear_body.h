@@ -2,6 +2,7 @@
 #include "kernel/float16.h"
 #include "kernel/x86/vec_math.h"
 #include "kernel/x86/linear_run.h"
+#include "kernel/x86/linear_pool_run.h"
 #include "kernel/x86/x86.h"
 
 #define TILE_STEP(sum, x, w) v_fma(x, w, sum)
@@ -130,4 +131,9 @@ void TN_ISA(linear_pack)(const struct tn_linear *layer, const struct tn_linear_p
 void TN_ISA(linear)(const struct tn_linear_args *a, unsigned rank, unsigned size)
 {
     linear_run(a, rank, size, tiles, NULL);
+}
+
+void TN_ISA(linear_pool)(const struct tn_linear_pool_args *a, unsigned rank, unsigned size)
+{
+    linear_pool_run(a, rank, size, tiles, NULL);
 }

@@ -7,7 +7,7 @@
 #define TABLE(isa, linear_fn)                                                                      \
     .linear_pack_size = tn_##isa##_linear_pack_size,                                               \
     .linear_scratch_size = tn_##isa##_linear_scratch_size,                                         \
-    .linear_pack = tn_##isa##_linear_pack, .linear = linear_fn,                                    \
+    .linear_pack = tn_##isa##_linear_pack, .linear = linear_fn, .linear_pool = linear_fn##_pool,    \
     .attention_scratch_size = tn_##isa##_attention_scratch_size,                                   \
     .attention = tn_##isa##_attention, .rotary = tn_##isa##_rotary, .gate = tn_##isa##_gate,       \
     .layer_norm = tn_##isa##_layer_norm,                                                           \

@@ -24,6 +24,7 @@ extern const struct tn_kernels tn_kernels_avx512bf16;
     void tn_##isa##_linear_pack(const struct tn_linear *layer, const struct tn_linear_part *parts, \
                                 size_t part_count, void *packed, unsigned rank, unsigned size);    \
     void tn_##isa##_linear(const struct tn_linear_args *a, unsigned rank, unsigned size);          \
+    void tn_##isa##_linear_pool(const struct tn_linear_pool_args *a, unsigned rank, unsigned size); \
     bool tn_##isa##_attention_scratch_size(size_t max_length, size_t head_dim, bool relative,      \
                                            size_t *bytes);                                         \
     void tn_##isa##_attention(const struct tn_attention_args *a, unsigned rank, unsigned size);    \
@@ -46,6 +47,7 @@ TN_X86_DECLARE(avx512)
 
 /* Both computes; the float32 side is tn_avx512_linear. */
 void tn_avx512bf16_linear(const struct tn_linear_args *a, unsigned rank, unsigned size);
+void tn_avx512bf16_linear_pool(const struct tn_linear_pool_args *a, unsigned rank, unsigned size);
 
 #endif
 #endif

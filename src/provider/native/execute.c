@@ -93,6 +93,28 @@ static void run_linear(const struct run *r, const struct tn_op *op)
     r->k->linear(&args, r->team->rank, r->team->size);
 }
 
+/* Straight to where the results go: a row over a vocabulary is too wide to be kept twice. */
+static void run_linear_pool(const struct run *r, const struct tn_op *op)
+{
+    size_t w = (size_t)width(r, op->out);
+    struct tn_linear_pool_args args = {
+        .layer = &r->instance->weights.layers[r->instance->program->layer_of[op - r->g->ops]],
+        .x = slot(r, op->in[0]),
+        .x_stride = (size_t)width(r, op->in[0]),
+        .rows = r->w->rows,
+        .spans = r->w->spans,
+        .to = r->w->sequences,
+        .sequences = r->w->count,
+        .y = r->call->out,
+        .y_stride = w,
+        .sum = op->as.linear_pool.sum,
+        .twice = op->as.linear_pool.twice,
+        .scratch = r->scratch,
+        .scratch_bytes = r->instance->program->scratch_bytes,
+    };
+    r->k->linear_pool(&args, r->team->rank, r->team->size);
+}
+
 static void run_attention(const struct run *r, const struct tn_op *op)
 {
     const struct tn_op_attention *a = &op->as.attention;
@@ -237,7 +259,7 @@ static run_fn *const runners[TN_OP_KINDS] = {
     [TN_OP_EMBED] = run_embed,           [TN_OP_LINEAR] = run_linear, [TN_OP_ATTENTION] = run_attention,
     [TN_OP_LAYER_NORM] = run_layer_norm, [TN_OP_POOL] = run_pool,     [TN_OP_NORMALIZE] = run_normalize,
     [TN_OP_ROTARY] = run_rotary,         [TN_OP_GATE] = run_gate,     [TN_OP_TABLE] = run_table,
-    [TN_OP_PICK] = run_pick,
+    [TN_OP_PICK] = run_pick,             [TN_OP_LINEAR_POOL] = run_linear_pool,
 };
 
 /* True when every sequence of the piece belongs to somebody who wants to stop. */
@@ -266,7 +288,7 @@ static bool step(const struct run *r, uint32_t index)
     runners[op->kind](r, op);
     if (r->team->rank == 0) atomic_store_explicit(stop, nobody_waits(r), memory_order_relaxed);
     if (r->team->size > 1) tn_barrier_meet(r->team->barrier, r->team->size);
-    if (r->call->tap) {
+    if (r->call->tap && op->kind != TN_OP_LINEAR_POOL) { /* that one's rows are the results */
         r->call->tap(r->call->tap_user, op->name, slot(r, op->out), row_count(r, op->out), (size_t)width(r, op->out));
     }
     return !atomic_load_explicit(stop, memory_order_relaxed);
@@ -278,6 +300,18 @@ static bool all_finite(const uint8_t *finite, size_t first, size_t end)
         if (!finite[i]) return false;
     }
     return true;
+}
+
+/* Rows that an operator has put into their places itself. */
+static void settle(const struct run *r, bool stopped)
+{
+    size_t w = (size_t)width(r, r->g->output);
+    for (uint32_t i = 0; i < r->w->count; i++) {
+        uint32_t sequence = r->w->sequences[i];
+        uint8_t finite = 0;
+        if (!stopped) r->k->rows_finite(r->call->out + (size_t)sequence * w, w, 1, w, &finite, 0, 1);
+        r->call->status[sequence] = stopped ? TN_ITEM_STOPPED : finite ? TN_ITEM_DONE : TN_ITEM_NOT_FINITE;
+    }
 }
 
 /* Rows of the piece to their places in the invocation: one of each sequence, or those of its tokens. */
@@ -351,6 +385,7 @@ void tn_execute_piece(struct tn_instance *instance, struct tn_workspace *w, cons
     uint32_t i = 0;
     for (; going && i < r.g->op_count && r.g->ops[i].kind != TN_OP_PICK; i++) going = step(&r, i);
     if (going && picked) run_picked(&r, i);
+    else if (team->rank == 0 && r.g->ops[r.g->op_count - 1].kind == TN_OP_LINEAR_POOL) settle(&r, !going);
     else if (team->rank == 0) deliver(&r, !going);
 }
 

@@ -41,6 +41,7 @@ static void place_weights(struct tn_hint_node *weights, const struct tn_graph *g
         place(weights, g, op->as.embed.gamma, op, seen);
         place(weights, g, op->as.embed.beta, op, seen);
         break;
+    case TN_OP_LINEAR_POOL:
     case TN_OP_LINEAR:
         for (uint32_t i = 0; i < op->as.linear.parts; i++) {
             place(weights, g, op->as.linear.weight[i], op, seen);

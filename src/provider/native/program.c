@@ -89,7 +89,7 @@ static bool size_layers(struct tn_native_program *program, struct sums *s)
 {
     const struct tn_graph *g = &program->graph;
     for (uint32_t op = 0; op < g->op_count; op++) {
-        if (g->ops[op].kind != TN_OP_LINEAR) continue;
+        if (!tn_op_is_linear(g->ops[op].kind)) continue;
         struct tn_native_layer *layer = &program->layers[program->layer_count];
         if (!size_layer(program, op, layer)) return false;
         program->layer_of[op] = program->layer_count++;

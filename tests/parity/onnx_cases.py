@@ -1,0 +1,91 @@
+"""Cases of our own in the form of the onnx package's backend cases, with what ONNX Runtime computes as the expected output."""
+import collections
+import pathlib
+import shutil
+import subprocess
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.float16): TensorProto.FLOAT16, np.dtype(np.float64): TensorProto.DOUBLE,
+         np.dtype(np.int8): TensorProto.INT8, np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int16): TensorProto.INT16,
+         np.dtype(np.uint16): TensorProto.UINT16, np.dtype(np.int32): TensorProto.INT32, np.dtype(np.int64): TensorProto.INT64,
+         np.dtype(np.uint32): TensorProto.UINT32, np.dtype(np.uint64): TensorProto.UINT64, np.dtype(np.bool_): TensorProto.BOOL,
+         np.dtype(object): TensorProto.STRING}
+
+
+def serialize(value, name):
+    if isinstance(value, dict):
+        return numpy_helper.from_dict(value, name).SerializeToString()
+    if isinstance(value, list):
+        return numpy_helper.from_list(value, name).SerializeToString()
+    value = np.asarray(value)
+    if value.dtype.kind in "US":
+        value = value.astype(object)
+    return numpy_helper.from_array(value, name).SerializeToString()
+
+
+class Cases:
+    def __init__(self, out):
+        self.out = pathlib.Path(out)
+        shutil.rmtree(self.out, ignore_errors=True)
+        self.count = 0
+        self.refused = []
+
+    def model(self, kind, name, model, inputs, tolerance=(1e-4, 1e-5), expected=None, wanted=None):
+        """inputs: name to value. False: ONNX Runtime refuses the model or the values."""
+        data = model if isinstance(model, bytes) else model.SerializeToString()
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        options.intra_op_num_threads = 1
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        parsed = onnx.ModelProto.FromString(data)
+        if expected is None:
+            try:
+                session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+                expected = session.run(None, inputs)
+            except Exception as e:  # what it refuses cannot be compared
+                self.refused.append((kind, name, str(e).splitlines()[0][:300]))
+                return False
+        folder = self.out / kind / name
+        one = folder / "test_data_set_0"
+        one.mkdir(parents=True)
+        (folder / "model.onnx").write_bytes(data)
+        (folder / "tolerance").write_text(f"{tolerance[0]} {tolerance[1]}\n")
+        constant = {i.name for i in parsed.graph.initializer}
+        for k, port in enumerate(p for p in parsed.graph.input if p.name not in constant):
+            (one / f"input_{k}.pb").write_bytes(serialize(inputs[port.name], port.name))
+        for k, (port, value) in enumerate(zip(parsed.graph.output, expected)):
+            (one / f"output_{k}.pb").write_bytes(serialize(value, port.name))
+        self.count += 1
+        return True
+
+    def node(self, op, inputs, outputs=1, constant=(), domain="com.microsoft", tolerance=(1e-4, 1e-5), kind=None, opset=21, ml=None, shown=None, fixed_shapes=False, **attributes):
+        """inputs: values in order, None absent; indices in `constant` become initialisers. shown: outputs of the graph."""
+        names = ["" if v is None else f"i{k}" for k, v in enumerate(inputs)]
+        outs = [f"o{k}" for k in range(outputs)]
+        attributes = {k: v for k, v in attributes.items() if v is not None}
+        node = helper.make_node(op, names, outs, domain=domain, **attributes)
+        ports, fixed, feeds = [], [], {}
+        for k, value in enumerate(inputs):
+            if value is None:
+                continue
+            value = np.asarray(value)
+            if k in constant:
+                fixed.append(numpy_helper.from_array(value, names[k]))
+            else:
+                ports.append(helper.make_tensor_value_info(names[k], TYPES[value.dtype], value.shape if fixed_shapes else [f"d{k}_{d}" for d in range(value.ndim)]))
+                feeds[names[k]] = value
+        results = [helper.make_empty_tensor_value_info(outs[k]) for k in (range(outputs) if shown is None else shown)]
+        graph = helper.make_graph([node], "g", ports, results, fixed)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1), helper.make_opsetid("ai.onnx.ml", ml or 3)],
+                                  ir_version=10)
+        return self.model(kind or op, f"{self.count:05}", model, feeds, tolerance)
+
+    def run(self, binary, threads=1):
+        """Our runner over what was written; its exit code."""
+        for (kind, why), n in sorted(collections.Counter((kind, why.split("Status Message: ")[-1]) for kind, _, why in self.refused).items()):
+            print(f"ONNX Runtime refuses {n} of {kind}: {why[:160]}")
+        return subprocess.run([binary, str(self.out), "--threads", str(threads)]).returncode
