@@ -90,9 +90,10 @@ $(OBJ)/%_avx512bf16.o: ISA := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx51
 
 $(OBJ)/tests/%.o: EXTRA := -Itests
 
-# Operators are plain loops over rows: -O2 alone leaves loops of unknown length scalar.
+# Operators are plain loops over rows: -O2 alone leaves loops of unknown length scalar, and comparisons of floats stay
+# branches as long as they might set a flag that nobody reads.
 ifeq ($(CFG),release)
-$(OBJ)/src/ops/%.o: EXTRA := -O3
+$(OBJ)/src/ops/%.o: EXTRA := -O3 -fno-trapping-math
 endif
 
 $(OBJ)/%.o: %.c

@@ -1,14 +1,15 @@
 /*
  * Times one graph on our own kernels:
  *
- *     graph MODEL.onnx [--threads N] [--seconds S] [--profile] [--out FILE] NAME=TYPE:DIMS:FILE...
+ *     graph MODEL.onnx [--threads N] [--seconds S] [--profile] [--without PATCH]... [--out FILE] NAME=TYPE:DIMS:FILE...
  *
  * FILE holds the input's elements as they lie in memory. Prints one JSON object: milliseconds of a call (median and least)
  * after two calls that count for nothing, milliseconds until the first call could be made, and bytes held. --out writes
- * the float outputs one behind the other, for comparison. --profile adds milliseconds by operator type.
+ * the float outputs one behind the other, for comparison. --profile adds milliseconds by operator type,
+ * --without leaves out a patch of the optimiser (all: every one).
  */
 #define _GNU_SOURCE
-#include "exec/exec.h"
+#include "exec/patch.h"
 #include "net/check.h"
 
 #include <stdio.h>
@@ -89,7 +90,8 @@ static void print_profile(const struct tn_net *net, const uint64_t *ns, int call
 
 int main(int argc, char **argv)
 {
-    const char *path = NULL, *out_path = NULL, *inputs[PORTS];
+    const char *path = NULL, *out_path = NULL, *inputs[PORTS], *without[PORTS];
+    size_t without_count = 0;
     unsigned threads = 1, input_count = 0;
     double limit = 2;
     bool profile = false;
@@ -97,6 +99,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc) threads = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) limit = atof(argv[++i]);
         else if (strcmp(argv[i], "--out") == 0 && i + 1 < argc) out_path = argv[++i];
+        else if (strcmp(argv[i], "--without") == 0 && i + 1 < argc && without_count < PORTS) without[without_count++] = argv[++i];
         else if (strcmp(argv[i], "--profile") == 0) profile = true;
         else if (!path) path = argv[i];
         else if (input_count < PORTS) inputs[input_count++] = argv[i];
@@ -127,7 +130,7 @@ int main(int argc, char **argv)
     if (model && !findings.blockers && tn_net_infer(model, &findings, &err)) die("types");
     for (size_t i = 0; i < findings.count; i++) fprintf(stderr, "graph: %s [%s] found %s\n", findings.items[i].message, findings.items[i].element, findings.items[i].found);
     if (findings.blockers) return 1;
-    struct tn_program_options options = {.pool = pool, .threads = threads};
+    struct tn_program_options options = {.pool = pool, .threads = threads, .without = without, .without_count = without_count};
     if (tn_program_new(model, &options, &program, &err) || tn_exec_context_new(program, &c, &err)) die("loading");
     double ready = now() - begin;
     const struct tn_net *net = model->main;
@@ -164,7 +167,16 @@ int main(int argc, char **argv)
             out[k] = NULL;
         }
     }
-    if (node_ns) print_profile(net, node_ns, calls);
+    if (node_ns) {
+        struct tn_buf text;
+        struct tn_json_writer w;
+        print_profile(net, node_ns, calls);
+        tn_buf_init(&text, &alloc, 1 << 20);
+        tn_jw_init(&w, &text, false);
+        tn_net_patch_counts(model, &w);
+        fprintf(stderr, "%.*s\n", (int)text.len, text.data);
+        tn_buf_release(&text);
+    }
     qsort(took, (size_t)calls, sizeof(*took), by_size);
     printf("{\"median_ms\": %.4f, \"least_ms\": %.4f, \"calls\": %d, \"ready_ms\": %.2f, \"peak_mb\": %.1f}\n", took[calls / 2], took[0], calls,
            ready, (double)tn_alloc_peak(&alloc) / 1e6);

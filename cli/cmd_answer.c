@@ -11,13 +11,13 @@
 
 enum { EXCERPT = 60 };
 
-static tn_status start(struct cli *cli, tn_session *session, const tn_string *texts, size_t count, tn_execution **out)
+static tn_status start(struct cli *cli, tn_session *session, const struct cli_texts *in, tn_execution **out)
 {
     const struct cli_values *v = &cli->values;
     tn_answer_request request = TN_INIT(tn_answer_request);
     request.question = (tn_string){v->question, strlen(v->question)};
-    request.contexts = texts;
-    request.count = count;
+    request.contexts = in->texts;
+    request.count = in->count;
     request.top_k = (unsigned)v->top_k;
     request.no_answer = v->no_answer ? TN_YES : TN_AUTO;
     request.timeout_ms = cli_remaining_ms(cli);

@@ -8,12 +8,13 @@
 /* How many labels a line for people shows; --json shows all. */
 enum { SHOWN = 5 };
 
-static tn_status start(struct cli *cli, tn_session *session, const tn_string *texts, size_t count, tn_execution **out)
+static tn_status start(struct cli *cli, tn_session *session, const struct cli_texts *in, tn_execution **out)
 {
     const struct cli_values *v = &cli->values;
     tn_classify_request request = TN_INIT(tn_classify_request);
-    request.texts = texts;
-    request.count = count;
+    request.texts = in->texts;
+    request.pairs = in->pairs;
+    request.count = in->count;
     request.top_k = (unsigned)v->top_k;
     request.threshold_set = cli_given(v, "threshold");
     request.threshold = (float)v->threshold;
@@ -77,7 +78,7 @@ static void fields(struct cli *cli, const struct cli_json *account)
 int cli_classify(struct cli *cli)
 {
     static const struct cli_text_verb verb = {
-        .task = "classify.text", .doing = "classifying", .start = start, .header = header, .json = json,
+        .task = "classify.text", .doing = "classifying", .pairs = true, .start = start, .header = header, .json = json,
         .heading = heading, .line = line, .fields = fields};
     return cli_run_texts(cli, &verb);
 }

@@ -107,11 +107,11 @@ static void put_excerpt(struct cli *cli, const struct cli_text_row *row)
 
 /* ---- sparse -------------------------------------------------------------------------------------------------------- */
 
-static tn_status start_sparse(struct cli *cli, tn_session *session, const tn_string *texts, size_t count, tn_execution **out)
+static tn_status start_sparse(struct cli *cli, tn_session *session, const struct cli_texts *in, tn_execution **out)
 {
     tn_sparse_request request = TN_INIT(tn_sparse_request);
-    request.texts = texts;
-    request.count = count;
+    request.texts = in->texts;
+    request.count = in->count;
     request.role = cli->values.role;
     request.truncation = truncation_of(cli);
     request.batch = (unsigned)cli->values.batch;
@@ -174,11 +174,11 @@ static void fields_embedding(struct cli *cli, const struct cli_json *account)
 
 /* ---- several -------------------------------------------------------------------------------------------------------- */
 
-static tn_status start_multi(struct cli *cli, tn_session *session, const tn_string *texts, size_t count, tn_execution **out)
+static tn_status start_multi(struct cli *cli, tn_session *session, const struct cli_texts *in, tn_execution **out)
 {
     tn_multi_request request = TN_INIT(tn_multi_request);
-    request.texts = texts;
-    request.count = count;
+    request.texts = in->texts;
+    request.count = in->count;
     request.role = cli->values.role;
     request.truncation = truncation_of(cli);
     request.batch = (unsigned)cli->values.batch;

@@ -7,11 +7,11 @@
 
 enum { EXCERPT = 60, MOST_SHOWN = 240 };
 
-static tn_status start(struct cli *cli, tn_session *session, const tn_string *texts, size_t count, tn_execution **out)
+static tn_status start(struct cli *cli, tn_session *session, const struct cli_texts *in, tn_execution **out)
 {
     tn_fill_request request = TN_INIT(tn_fill_request);
-    request.texts = texts;
-    request.count = count;
+    request.texts = in->texts;
+    request.count = in->count;
     request.top_k = (unsigned)cli->values.top_k;
     request.timeout_ms = cli_remaining_ms(cli);
     return tn_fill_start(session, &request, out, cli->err);

@@ -15,11 +15,11 @@ static tn_aggregation aggregation_of(const char *text)
     return TN_AGGREGATE_NONE;
 }
 
-static tn_status start(struct cli *cli, tn_session *session, const tn_string *texts, size_t count, tn_execution **out)
+static tn_status start(struct cli *cli, tn_session *session, const struct cli_texts *in, tn_execution **out)
 {
     tn_tag_request request = TN_INIT(tn_tag_request);
-    request.texts = texts;
-    request.count = count;
+    request.texts = in->texts;
+    request.count = in->count;
     request.aggregation = aggregation_of(cli->values.aggregate);
     request.timeout_ms = cli_remaining_ms(cli);
     return tn_tag_start(session, &request, out, cli->err);

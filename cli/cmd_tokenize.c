@@ -119,6 +119,8 @@ static tn_status encode(struct tokenize *t, size_t i, tn_encoding **encoding)
     *encoding = NULL;
     if (item->fault) return cli_refuse(t->cli, TN_INVALID_REQUEST, "file", "%s", item->fault);
     request.text = (tn_string){t->chunk.bytes ? t->chunk.bytes + item->at : "", item->length};
+    if (item->has_pair && v->pair) return cli_refuse(t->cli, TN_INVALID_REQUEST, "pair", "a second text is given twice");
+    if (item->has_pair) request.pair = (tn_string){t->chunk.bytes + item->pair_at, item->pair_length};
     if (v->pair) request.pair = (tn_string){v->pair, strlen(v->pair)};
     request.no_special = v->no_special;
     request.max_tokens = v->max_tokens;
@@ -180,6 +182,7 @@ int cli_tokenize(struct cli *cli)
 {
     struct tokenize t = {.cli = cli, .input = {.fd = -1}};
     tn_status status = cli_input_open(&t.input, cli);
+    t.input.pairs = true;
     if (status == TN_OK) status = cli_open_package(cli, true);
     if (status == TN_OK) status = cli_watch_signals(cli);
     if (status == TN_OK) status = cli_check_unused(cli);

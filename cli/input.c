@@ -173,6 +173,18 @@ static const char *keep_id(struct cli_chunk *chunk, struct cli_item *item, const
     return NULL;
 }
 
+/* A second text is taken, or the record fails: dropped, it would be answered for as if it had not been there. */
+static const char *keep_pair(const struct cli_input *in, struct cli_chunk *chunk, struct cli_item *item, const struct cli_json *pair)
+{
+    if (!pair || pair->type == CLI_JSON_NULL) return NULL;
+    if (!in->pairs) return "\"pair\" is there, and this verb takes one text a line";
+    if (pair->type != CLI_JSON_STRING) return "\"pair\" is no string";
+    item->has_pair = true;
+    item->pair_length = pair->length;
+    item->pair_at = keep(chunk, pair->text, pair->length);
+    return NULL;
+}
+
 static void add_record(struct cli_input *in, struct cli_chunk *chunk, const char *line, size_t length)
 {
     struct cli_json_doc doc;
@@ -185,6 +197,7 @@ static void add_record(struct cli_input *in, struct cli_chunk *chunk, const char
     bool object = doc.root->type == CLI_JSON_OBJECT;
     const struct cli_json *text = object ? cli_json_get(doc.root, "text") : doc.root;
     const char *wrong = keep_id(chunk, item, cli_json_get(doc.root, "id"));
+    if (!wrong) wrong = keep_pair(in, chunk, item, cli_json_get(doc.root, "pair"));
     if (cli_json_is(text, CLI_JSON_STRING)) {
         add_text(chunk, item, text->text, text->length);
     } else {

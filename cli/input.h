@@ -10,6 +10,8 @@
 struct cli_item {
     size_t at, length;       /* of its text in the chunk */
     size_t id_at, id_length; /* of its id as JSON text; length 0: none */
+    size_t pair_at, pair_length; /* of the text that follows it */
+    bool has_pair;
     char *fault;             /* why there is no text; NULL: there is one */
 };
 
@@ -24,6 +26,7 @@ struct cli_input {
     struct cli *cli;
     int fd;
     bool own_fd, jsonl, ended, first;
+    bool pairs;                       /* a record may have a second text; set by the verb behind open. Else it fails */
     size_t next_operand, line;
     char *buf;                        /* what was read and not yet taken: buf[at, end) */
     size_t at, end, cap;

@@ -54,7 +54,8 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
         "at the start of the file is dropped). There must be one or the other: standard input is read only when "
         "asked for with `--file -`.\n\n"
         "With --jsonl each line of the file is a JSON string, or an object with \"text\" and an optional \"id\" (string or "
-        "number) that is repeated in the output; other members are ignored, blank lines are skipped.\n\n"
+        "number) that is repeated in the output; blank lines are skipped. A \"pair\", the text that follows, "
+        "is for classify and tokenize; elsewhere such a line fails. Other members are ignored by every verb.\n\n"
         "A text that cannot be embedded fails alone: its error stands in its place and the exit code is 6. With "
         "--atomic it fails the whole request. The numbers do not depend on what else is in the request, on its "
         "order, or on the number of threads.\n\n"
@@ -192,7 +193,7 @@ const struct cli_option cli_options[] = {
     STRING("task", task, "TASK", PLANNED | V(EMBED), "the task, e.g. embedding.dense (tasks lists them)"),
     STRING("golden", golden, "FILE", V(QUALIFY), "answers of an independent implementation to compare with"),
     STRING("file", file, "PATH", TEXTS | V(ANSWER), "read texts from a file, one a line (answer: one context); - is standard input"),
-    FLAG("jsonl", jsonl, TEXTS | V(ANSWER), "each line of --file is {\"id\", \"text\"} or a JSON string"),
+    FLAG("jsonl", jsonl, TEXTS | V(ANSWER), "each line of --file is {\"id\", \"text\"} or a JSON string; classify and tokenize take a \"pair\" with it"),
     STRING("role", role, "NAME", V(EMBED), "name of the package's prompt to put in front, e.g. query"),
     CHOICE("normalize", normalize, "auto|yes|no", V(EMBED), "unit length: as the package says, always, never"),
     COUNT("dimensions", dimensions, "N", 1, UINT32_MAX, V(EMBED), "keep the first N components"),

@@ -22,6 +22,8 @@ struct texts {
     struct cli_input input;
     struct cli_chunk chunk;
     tn_string *texts;  /* of the items that have one */
+    tn_string *pairs;  /* beside them; .data NULL: none */
+    bool has_pairs;
     size_t *item_of;   /* text -> item of the chunk */
     struct row *rows;  /* per item */
     size_t row_count, row_cap, text_count;
@@ -150,15 +152,19 @@ static void prepare(struct texts *t)
         t->row_cap = count;
         t->rows = cli_realloc(t->rows, cli_product(count, sizeof(*t->rows)));
         t->texts = cli_realloc(t->texts, cli_product(count, sizeof(*t->texts)));
+        t->pairs = cli_realloc(t->pairs, cli_product(count, sizeof(*t->pairs)));
         t->item_of = cli_realloc(t->item_of, cli_product(count, sizeof(*t->item_of)));
     }
     t->row_count = count;
     t->text_count = 0;
+    t->has_pairs = false;
     for (size_t i = 0; i < count; i++) {
         const struct cli_item *item = &t->chunk.items[i];
         t->rows[i] = (struct row){.error = item->fault ? cli_fault_json(t->cli, item->fault) : NULL};
         if (item->fault) continue;
         t->item_of[t->text_count] = i;
+        t->pairs[t->text_count] = item->has_pair ? (tn_string){t->chunk.bytes + item->pair_at, item->pair_length} : (tn_string){NULL, 0};
+        t->has_pairs |= item->has_pair;
         t->texts[t->text_count++] = (tn_string){t->chunk.bytes ? t->chunk.bytes + item->at : "", item->length};
     }
 }
@@ -186,7 +192,8 @@ static tn_status run_chunk(struct texts *t)
 {
     tn_execution *x = NULL;
     prepare(t);
-    tn_status status = t->verb->start(t->cli, t->session, t->texts, t->text_count, &x);
+    struct cli_texts in = {t->texts, t->has_pairs ? t->pairs : NULL, t->text_count};
+    tn_status status = t->verb->start(t->cli, t->session, &in, &x);
     if (status == TN_OK) status = cli_ask_follow(t->cli, x, on_item, t);
     if (status == TN_OK) status = cli_ask_account(t->cli, x, &t->account);
     cli_progress_end(&t->progress);
@@ -271,6 +278,7 @@ static void release(struct texts *t)
     tn_session_free(t->session);
     free(t->rows);
     free(t->texts);
+    free(t->pairs);
     free(t->item_of);
 }
 
@@ -279,6 +287,7 @@ int cli_run_texts(struct cli *cli, const struct cli_text_verb *verb)
     struct texts t = {.cli = cli, .verb = verb, .input = {.fd = -1}};
     tn_status status = cli_check_modality(cli);
     if (status == TN_OK) status = cli_input_open(&t.input, cli);
+    t.input.pairs = verb->pairs;
     if (status == TN_OK && !cli->package) status = cli_open_package(cli, true);
     if (status == TN_OK) status = cli_watch_signals(cli);
     if (status == TN_OK) status = run(&t);

@@ -19,10 +19,17 @@ struct cli_text_totals {
     uint64_t texts, failed, truncated, tokens;
 };
 
+/* Of one request. */
+struct cli_texts {
+    const tn_string *texts, *pairs; /* pairs NULL: no text has one */
+    size_t count;
+};
+
 struct cli_text_verb {
     const char *task;  /* of the library */
     const char *doing; /* for the progress bar: "classifying" */
-    tn_status (*start)(struct cli *cli, tn_session *session, const tn_string *texts, size_t count, tn_execution **out);
+    tn_status (*start)(struct cli *cli, tn_session *session, const struct cli_texts *in, tn_execution **out);
+    bool pairs; /* a text may have a second one */
     /* Members of the JSON document between "task" and "data", each with a comma behind it; NULL: none. */
     void (*header)(struct cli *cli, const struct cli_json *account);
     /* Members of one text's object, each with a comma before it. */

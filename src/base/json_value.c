@@ -16,7 +16,7 @@ static const struct tn_json_node *node_of(struct tn_json v)
 
 struct tn_json tn_json_root(const struct tn_json_doc *doc)
 {
-    return (struct tn_json){doc->count ? doc : NULL, 0};
+    return (struct tn_json){doc && doc->count ? doc : NULL, 0};
 }
 
 bool tn_json_present(struct tn_json v)

@@ -189,7 +189,8 @@ bool tn_config_check(struct tn_builder *b, const struct tn_schema_field *row, st
         tn_expected(refuse(b, v, "is out of range"), "%.0f to %.0f", row->low, row->high);
         return false;
     }
-    if (limits_values(row) && !(row->type == TN_TYPE_WORDS ? accepts_words(row->accepted, out->s) : accepts(row->accepted, v))) {
+    if (limits_values(row) &&
+        !(row->type == TN_TYPE_WORDS ? accepts_words(row->accepted, out->s) : accepts(row->accepted, v))) {
         tn_expected(refuse(b, v, "has a value that this build does not implement"), "%s", row->accepted);
         return false;
     }

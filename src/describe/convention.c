@@ -18,7 +18,8 @@ static void report(struct comparison *c, struct tn_json declared, struct tn_json
     struct tn_json at = tn_json_present(declared) ? declared : other;
     struct tn_str text = tn_json_present(declared) ? tn_json_text(declared) : TN_STR("nothing");
     struct tn_str theirs = tn_json_present(other) ? tn_json_text(other) : TN_STR("nothing");
-    struct tn_finding *f = tn_warning(c->b, TN_METADATA_INVALID, "the declared contract decides against the convention's files");
+    struct tn_finding *f = tn_warning(c->b, TN_METADATA_INVALID,
+                                      "the declared contract decides against the convention's files");
     tn_at_pointer(f, TN_STR(TN_PACKAGE_FILE), tn_json_pointer(at, pointer, sizeof(pointer)));
     tn_found(f, "%.*s in the contract, %.*s by the convention", TN_FMT_ARG(text), TN_FMT_ARG(theirs));
     tn_remedy(f, "remove the documents of the convention, or describe the package again from them");

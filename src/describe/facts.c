@@ -55,6 +55,7 @@ void tn_fact_of_json(struct tn_builder *b, struct tn_json value, const char *rul
 {
     char pointer[256];
     va_list args;
+    if (!tn_json_present(value)) return; /* missing, and refused for that */
     va_start(args, name);
     add_fact(b,
              (struct tn_fact){.value = tn_json_text(value),

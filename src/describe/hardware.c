@@ -119,7 +119,8 @@ static void check_degree(const struct tn_hardware *h, const struct tn_hardware_f
 {
     bool spread = facts->tp_degree > 1;
     if (!h->has_degree || h->tp_degree <= 1 || h->tp_degree <= facts->tp_degree) return;
-    struct tn_finding *f = tn_findings_add(findings, spread ? TN_BLOCKER : TN_NOTE, spread ? TN_MISSING_CAPABILITY : TN_OK, phase,
+    struct tn_finding *f = tn_findings_add(findings, spread ? TN_BLOCKER : TN_NOTE,
+                                           spread ? TN_MISSING_CAPABILITY : TN_OK, phase,
                                            spread ? "the package gains nothing from so few devices"
                                                   : "the package is meant to be spread over several devices, and runs on one");
     place(f, h, "min_tp_degree", -1);

@@ -9,11 +9,12 @@
 static void check_class(struct tn_builder *b, struct tn_json object, const struct tn_head *head)
 {
     enum tn_head_kind kind;
-    struct tn_json stated = tn_json_find(tn_json_root(object.doc), "/components/0/architecture");
-    if (b->d->component_count == 0 || tn_doc_is_touched(b->marks, stated)) return;
+    struct tn_json component = tn_json_find(tn_json_root(object.doc), "/components/0");
+    if (b->d->component_count == 0 || tn_doc_hides(b->marks, component, "architecture")) return;
     struct tn_str class = b->d->components[0].architecture;
     if (tn_head_of_class(class, &kind) && kind == head->kind) return;
-    tn_expected(tn_package_refuse(b, tn_json_get(object, "kind"), TN_METADATA_INVALID, "is not the head of the component's class"),
+    tn_expected(tn_package_refuse(b, tn_json_get(object, "kind"), TN_METADATA_INVALID,
+                                  "is not the head of the component's class"),
                 "the head of %.*s", TN_FMT_ARG(class));
 }
 
@@ -23,7 +24,8 @@ static void check_modules(struct tn_builder *b, struct tn_json object, const str
     for (uint32_t i = 0; i < b->d->module_count; i++) {
         enum tn_module_kind kind = b->d->modules[i].kind;
         if (kind == TN_MODULE_TRANSFORMER || (kind == TN_MODULE_SPLADE && tn_head_kind_is_vocabulary(head->kind))) continue;
-        struct tn_finding *f = tn_package_refuse(b, object, TN_METADATA_INVALID, "stands beside modules that follow the encoder");
+        struct tn_finding *f = tn_package_refuse(b, object, TN_METADATA_INVALID,
+                                                 "stands beside modules that follow the encoder");
         tn_expected(f, "null, or /modules with the encoder alone");
         return;
     }
@@ -54,7 +56,8 @@ static void check_origin(struct tn_builder *b, struct tn_json object, const stru
     if (tn_doc_hides(b->marks, object, "labels")) return;
     bool stated = head->labels && b->failed == TN_OK && !tn_head_labels_are_made_up(head);
     if (head->labels_stated == stated || b->failed != TN_OK) return;
-    struct tn_finding *f = tn_package_refuse(b, tn_json_get(object, "labels_stated"), TN_METADATA_INVALID, "contradicts the labels");
+    struct tn_finding *f = tn_package_refuse(b, tn_json_get(object, "labels_stated"), TN_METADATA_INVALID,
+                                             "contradicts the labels");
     tn_expected(f, stated ? "true: the names are not LABEL_0, LABEL_1 and so on"
                           : "false: there are no names but those that the class makes up");
 }
@@ -115,7 +118,8 @@ void tn_package_read_head(struct tn_builder *b, struct tn_json object)
     head->no_answer = tn_package_flag(object, "no_answer");
     read_labels(b, tn_json_get(object, "labels"), head);
     if (head->no_answer && head->kind != TN_HEAD_QUESTION_ANSWERING)
-        tn_expected(tn_package_refuse(b, tn_json_get(object, "no_answer"), TN_METADATA_INVALID, "does not go with the kind of the head"),
+        tn_expected(tn_package_refuse(b, tn_json_get(object, "no_answer"), TN_METADATA_INVALID,
+                                      "does not go with the kind of the head"),
                     "false");
     check_class(b, object, head);
     check_modules(b, object, head);

@@ -197,7 +197,8 @@ static void check_class(struct tn_builder *b, struct tn_json v, const struct tn_
     struct tn_json root = tn_json_root(v.doc);
     if (!tn_json_str(v, &name) || !tn_str_is(name, TN_CLASS_STANFORD)) {
         check_listed(b, v, schema->architectures, "is not a class of this family");
-    } else if (!tn_json_is(tn_json_get(root, "multi_vector"), TN_JSON_OBJECT) && !tn_doc_hides(b->marks, root, "multi_vector")) {
+    } else if (!tn_json_is(tn_json_get(root, "multi_vector"), TN_JSON_OBJECT) &&
+               !tn_doc_hides(b->marks, root, "multi_vector")) {
         tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "gives several vectors per text, and the document does not"),
                     "/multi_vector");
     }
@@ -335,7 +336,8 @@ static void check_width(const struct tn_module_source *m, const struct tn_module
     bool encoder = module->kind == TN_MODULE_TRANSFORMER;
     uint64_t expected = width_of(m, module);
     if (!encoder) tn_module_width(m, module->in_features, "in_features");
-    if (encoder && expected == 0) return; /* another finding says why it is not known */
+    if (encoder && (expected == 0 || tn_doc_hides(m->chain->b->marks, tn_json_next(m->entry), "kind")))
+        return; /* another finding says why it is not known */
     if (module->out_features == expected && expected > 0) return;
     struct tn_finding *f = tn_module_blocker(m, TN_METADATA_INVALID, encoder ? "states another width than its component has"
                                                                              : "states a width that its input does not give");
@@ -368,27 +370,30 @@ static void refuse_folder_of(const struct tn_module_source *m, enum tn_status co
 
 /*
  * The folder of the weights, which the encoder shares with its component; where there are none, no folder. One class of
- * encoders holds the tensors of the module behind it.
+ * encoders holds the tensors of the module behind it. False: there is nothing to bind.
  */
 static bool check_folder(const struct tn_module_source *m, const struct tn_module *module)
 {
     const struct tn_description *d = m->chain->b->d;
-    bool encoder = module->kind == TN_MODULE_TRANSFORMER;
-    bool shared = d->component_count > 0 && tn_str_is(d->components[0].architecture, TN_CLASS_STANFORD);
-    bool known = d->component_count > 0 && d->components[0].variant; /* without, its folder was refused */
-    bool own = !known || !tn_str_eq(m->path, d->components[0].folder);
+    struct tn_json component = tn_json_find(tn_json_root(m->entry.doc), "/components/0");
+    bool encoder = module->kind == TN_MODULE_TRANSFORMER, weights = !encoder && tn_module_has_weights(module->kind);
+    /* without weights the component's folder was refused, and without a class it is not known which form this is */
+    bool known = d->component_count > 0 && d->components[0].variant && !tn_doc_hides(m->chain->b->marks, component, "architecture");
+    bool same = known && tn_str_eq(m->path, d->components[0].folder);
+    bool shared = known && tn_str_is(d->components[0].architecture, TN_CLASS_STANFORD);
     size_t before = d->findings.blockers;
-    if (encoder && own && known)
+    if (encoder && known && !same)
         refuse_folder_of(m, TN_METADATA_INVALID, "has another folder than its component", "the component's folder");
-    else if (!encoder && !tn_module_has_weights(module->kind) && m->path.n > 0)
+    else if (!encoder && !weights && m->path.n > 0)
         refuse_folder_of(m, TN_METADATA_INVALID, "has a folder, and no weights to find there", "\"\"");
-    else if (!encoder && tn_module_has_weights(module->kind) && shared && own)
-        refuse_folder_of(m, TN_METADATA_INVALID, "has another folder than the encoder, which holds its tensors", "the encoder's folder");
-    else if (!encoder && tn_module_has_weights(module->kind) && !own && !shared)
+    else if (weights && shared && !same)
+        refuse_folder_of(m, TN_METADATA_INVALID, "has another folder than the encoder, which holds its tensors",
+                         "the encoder's folder");
+    else if (weights && same && !shared)
         refuse_folder_of(m, TN_METADATA_INVALID, "has the encoder's folder", "a folder with weights of its own");
-    else if (!encoder && tn_module_has_weights(module->kind) && !shared && !tn_inventory_part(m->chain->b->inv, m->path))
+    else if (weights && !shared && m->path.n > 0 && !tn_inventory_part(m->chain->b->inv, m->path))
         refuse_folder_of(m, TN_ARTIFACT_MISSING, "has a folder without weights", "a folder that holds model.safetensors");
-    return d->findings.blockers == before;
+    return d->findings.blockers == before && (known || m->path.n > 0);
 }
 
 /* Modules that did nothing leave gaps; but one follows the other. */
@@ -446,8 +451,10 @@ static void read_modules(struct tn_builder *b, struct tn_json list)
     struct tn_chain chain = {.b = b, .state = TN_CHAIN_TEXT};
     size_t count = tn_json_count(list), most = b->inv->ctx->limits.modules;
     uint32_t position = 0;
+    if (!tn_json_is(list, TN_JSON_ARRAY)) return;
     if (count > most) {
-        tn_expected(tn_package_refuse(b, list, TN_RESOURCE_LIMIT, "has more modules than the limit allows"), "at most %zu", most);
+        tn_expected(tn_package_refuse(b, list, TN_RESOURCE_LIMIT, "has more modules than the limit allows"),
+                    "at most %zu", most);
         return;
     }
     b->d->modules = tn_builder_array(b, count, sizeof(*b->d->modules));
@@ -470,7 +477,8 @@ static void check_role_length(struct tn_builder *b, struct tn_json v)
     bool hard = false;
     uint64_t stated = 0, most = b->d->component_count ? tn_component_positions(b->d->components, &hard) : 0;
     if (!hard || most == 0 || !tn_json_u64(v, &stated) || stated <= most) return;
-    tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "is more than the position table holds"), "at most %llu", (unsigned long long)most);
+    tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "is more than the position table holds"), "at most %llu",
+                (unsigned long long)most);
 }
 
 static void read_multi_vector(struct tn_builder *b, struct tn_json object)
@@ -481,8 +489,12 @@ static void read_multi_vector(struct tn_builder *b, struct tn_json object)
     m->length[TN_OF_QUERY] = tn_package_size(object, "query_length");
     m->length[TN_OF_DOCUMENT] = tn_package_size(object, "document_length");
     m->expansion = (struct tn_expansion){
-        .length = tn_package_size(expansion, "length"), .fixed = tn_package_flag(expansion, "fixed"), .attended = tn_package_flag(expansion, "attended"),
-        .kept = tn_package_flag(expansion, "kept"), .token = tn_package_text(b, expansion, "token")};
+        .length = tn_package_size(expansion, "length"),
+        .fixed = tn_package_flag(expansion, "fixed"),
+        .attended = tn_package_flag(expansion, "attended"),
+        .kept = tn_package_flag(expansion, "kept"),
+        .token = tn_package_text(b, expansion, "token"),
+    };
     m->skip = read_texts(b, tn_json_get(object, "skip"), &m->skip_count);
     m->skips[TN_OF_QUERY] = tn_package_flag(object, "skips_in_queries");
     m->skips[TN_OF_DOCUMENT] = tn_package_flag(object, "skips_in_documents");
@@ -506,7 +518,8 @@ static void check_assertion(struct tn_builder *b, struct tn_json v, struct tn_st
         pointer.s = mark + 1, pointer.n = s.n - file.n - 1;
     }
     if (pointer.n == 0 || pointer.s[0] != '/') {
-        tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "names no field"), "a JSON pointer, or a document, # and a pointer");
+        tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "names no field"),
+                    "a JSON pointer, or a document, # and a pointer");
     } else if (tn_str_ends(file, "config.json") && schema && tn_config_knows(schema, pointer)) {
         tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "asserts a field that is known"),
                     "a field of config.json that the family %s has never heard of", schema->id);
@@ -541,7 +554,8 @@ static void repeat_undetermined(struct tn_builder *b, struct tn_json entry)
 {
     struct tn_str reason = tn_package_text(b, entry, "reason"), found = tn_package_text(b, entry, "found");
     struct tn_str expected = tn_package_text(b, entry, "expected"), remedy = tn_package_text(b, entry, "remedy");
-    struct tn_finding *f = tn_blocker(b, code_of(tn_package_text(b, entry, "code")), "left undetermined: %.*s", TN_FMT_ARG(reason));
+    struct tn_finding *f = tn_blocker(b, code_of(tn_package_text(b, entry, "code")), "left undetermined: %.*s",
+                                      TN_FMT_ARG(reason));
     tn_at_json(f, entry);
     if (found.n) tn_found(f, "%.*s", TN_FMT_ARG(found));
     if (expected.n) tn_expected(f, "%.*s", TN_FMT_ARG(expected));
@@ -553,7 +567,8 @@ static void repeat_undetermined(struct tn_builder *b, struct tn_json entry)
 static void read_components(struct tn_builder *b, struct tn_json list)
 {
     size_t count = tn_json_count(list);
-    if (count == 0) return;
+    if (!tn_json_is(list, TN_JSON_ARRAY) || count == 0) return;
+    if (count == 1 && !tn_json_is(tn_json_first(list), TN_JSON_OBJECT)) return;
     if (count > 1) {
         tn_expected(tn_package_refuse(b, list, TN_UNSUPPORTED_CONFIG, "has several components"), "one: the encoder");
         return;
@@ -574,7 +589,8 @@ static void read_prompts(struct tn_builder *b, struct tn_json object)
         struct tn_str text = TN_STR("");
         (void)tn_json_str(v, &text);
         if (tn_json_key(v).n && memchr(tn_json_key(v).s, 0, tn_json_key(v).n))
-            tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "has a name that nobody can ask for"), "a name without NUL");
+            tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "has a name that nobody can ask for"),
+                        "a name without NUL");
         d->prompts[d->prompt_count++] =
             (struct tn_prompt){.name = tn_builder_str(b, tn_json_key(v)), .text = tn_builder_str(b, text)};
     }
@@ -584,7 +600,8 @@ static void check_default_prompt(struct tn_builder *b, struct tn_json v)
 {
     if (tn_doc_hides(b->marks, tn_json_root(v.doc), "prompts")) return;
     if (b->d->default_prompt.n == 0 || b->failed != TN_OK || tn_description_prompt(b->d, b->d->default_prompt)) return;
-    tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "names a prompt that is not there"), "a name of /prompts, or \"\"");
+    tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "names a prompt that is not there"),
+                "a name of /prompts, or \"\"");
 }
 
 /* No length beyond the encoder's position table, where the forward pass would read past its end. */
@@ -603,14 +620,18 @@ static void check_length(struct tn_builder *b, struct tn_json v)
 static void check_sparse(struct tn_builder *b, struct tn_json root)
 {
     const struct tn_description *d = b->d;
-    struct tn_json list = tn_json_get(root, "modules"), last = tn_json_at(list, tn_json_count(list) ? tn_json_count(list) - 1 : 0);
+    struct tn_json list = tn_json_get(root, "modules");
+    size_t count = tn_json_count(list);
+    struct tn_json last = tn_json_at(list, count ? count - 1 : 0);
     bool sparse = d->module_count && d->modules[d->module_count - 1].kind == TN_MODULE_SPLADE;
     bool headed = d->head && tn_head_kind_is_vocabulary(d->head->kind);
     if (sparse && !headed && !tn_doc_hides(b->marks, root, "head"))
-        tn_expected(tn_package_refuse(b, tn_json_get(last, "kind"), TN_METADATA_INVALID, "stands behind no head over the vocabulary"),
+        tn_expected(tn_package_refuse(b, tn_json_get(last, "kind"), TN_METADATA_INVALID,
+                                      "stands behind no head over the vocabulary"),
                     "/head of kind masked_lm or pretraining");
     if (d->max_active_dims && !sparse && !tn_doc_hides(b->marks, root, "modules"))
-        tn_expected(tn_package_refuse(b, tn_json_get(root, "max_active_dims"), TN_METADATA_INVALID, "belongs to sparse vectors"),
+        tn_expected(tn_package_refuse(b, tn_json_get(root, "max_active_dims"), TN_METADATA_INVALID,
+                                      "belongs to sparse vectors"),
                     "null, or splade_pooling as the last of /modules");
 }
 
@@ -623,7 +644,8 @@ static void check_cut(struct tn_builder *b, struct tn_json v)
     for (uint32_t i = 0; i < d->module_count; i++) pooled |= d->modules[i].kind == TN_MODULE_POOLING;
     uint64_t width = pooled && d->module_count ? d->modules[d->module_count - 1].out_features : 0;
     if (d->truncate_dim <= width) return;
-    struct tn_finding *f = tn_package_refuse(b, v, TN_METADATA_INVALID, pooled ? "is more than there is to cut" : "cuts a vector that nothing makes");
+    struct tn_finding *f = tn_package_refuse(b, v, TN_METADATA_INVALID,
+                                             pooled ? "is more than there is to cut" : "cuts a vector that nothing makes");
     if (pooled) tn_expected(f, "at most %llu, the width of the last module; 0: nothing is cut", (unsigned long long)width);
     else tn_expected(f, "0, without a pooling among /modules");
 }
@@ -646,7 +668,8 @@ void tn_package_document_read(struct tn_builder *b, struct tn_json root)
     check_length(b, tn_json_get(root, "max_seq_length"));
     check_sparse(b, root);
     check_cut(b, tn_json_get(root, "truncate_dim"));
-    if (tn_json_is(tn_json_get(root, "tokenizer"), TN_JSON_OBJECT)) tn_package_read_tokenizer(b, tn_json_get(root, "tokenizer"));
+    if (tn_json_is(tn_json_get(root, "tokenizer"), TN_JSON_OBJECT))
+        tn_package_read_tokenizer(b, tn_json_get(root, "tokenizer"));
     read_assertions(b, tn_json_get(root, "descriptive"));
     tn_require_stated_list(b, tn_json_get(root, "required_capabilities"));
     if (!tn_doc_hides(b->marks, root, "execution_hints")) tn_take_hints(b, tn_json_get(root, "execution_hints"));

@@ -57,8 +57,10 @@ static const struct tn_doctype components = {.kind = TN_DOC_LIST, .items = &comp
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 
 #define MODULE_FIELDS                                                                              \
-    {"index", &position, TN_DOC_REQUIRED, NULL, "Its place in the list that it was read from; each is above the one before."},   \
-        {"path", &any_text, TN_DOC_REQUIRED, NULL, "Folder of its weights; empty for the root, and where it has none."},  \
+    {"index", &position, TN_DOC_REQUIRED, NULL,                                                    \
+     "Its place in the list that it was read from; each is above the one before."},                \
+        {"path", &any_text, TN_DOC_REQUIRED, NULL,                                                 \
+         "Folder of its weights; empty for the root, and where it has none."},                     \
         {"on_tokens", &flag, TN_DOC_REQUIRED, NULL, "Works on the row of each token, not on the pooled row."}
 
 #define WIDTH_FIELDS                                                                               \
@@ -172,7 +174,8 @@ static const struct tn_docfield head_fields[] = {
     {"problem", &problem, TN_DOC_REQUIRED, NULL, "What its numbers mean; empty: not stated."},
     {"cross_encoder", &flag, TN_DOC_REQUIRED, NULL, "Saved as a scorer of pairs."},
     {"no_answer", &flag, 0, "false", "Trained to say that a text holds no answer: that is then among the answers."},
-    {"activation", &activation, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "What the scorer puts on its numbers; null: not stated."},
+    {"activation", &activation, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL,
+     "What the scorer puts on its numbers; null: not stated."},
 };
 
 static const struct tn_doctype head = {
@@ -208,7 +211,8 @@ static const struct tn_docfield multi_vector_fields[] = {
     {"skip", &texts, TN_DOC_REQUIRED, NULL, "Tokens of which no vector is kept."},
     {"skips_in_queries", &flag, TN_DOC_REQUIRED, NULL, NULL},
     {"skips_in_documents", &flag, TN_DOC_REQUIRED, NULL, NULL},
-    {"markers", &texts, TN_DOC_REQUIRED, NULL, "Beginnings of prompts that the tokenizer keeps whole where its vocabulary has them."},
+    {"markers", &texts, TN_DOC_REQUIRED, NULL,
+     "Beginnings of prompts that the tokenizer keeps whole where its vocabulary has them."},
 };
 
 static const struct tn_doctype multi_vector = {
@@ -229,12 +233,15 @@ static const struct tn_doctype pair_template = {.kind = TN_DOC_ENUM, .values = t
 static const struct tn_docfield tokenizer_fields[] = {
     {"source", &source, TN_DOC_REQUIRED, NULL,
      "Where the stages come from: tokenizer.json as it stands, its vocabulary with the stages of a class, or vocab.txt."},
-    {"pair_template", &pair_template, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "How the class joins two texts: one separator and type 1 for the second, or two separators and no types. Null: as tokenizer.json says."},
+    {"pair_template", &pair_template, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL,
+     "How the class joins two texts: one separator and type 1 for the second, or two separators and no types. "
+     "Null: as tokenizer.json says."},
     {"class", &any_text, TN_DOC_REQUIRED, NULL, "The class that the stages were taken from, for people."},
     {"tokenizer_json", &any_text, TN_DOC_REQUIRED, NULL, "Path of tokenizer.json; empty where the source is vocab."},
     {"vocab_txt", &any_text, TN_DOC_REQUIRED, NULL, "Path of vocab.txt; empty where the source is another."},
     {"do_lower_case", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Option of the class; null: as tokenizer.json says."},
-    {"tokenize_chinese_chars", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Option of the class; null: as tokenizer.json says."},
+    {"tokenize_chinese_chars", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL,
+     "Option of the class; null: as tokenizer.json says."},
     {"lower_case_first", &flag, TN_DOC_REQUIRED, NULL, "Lowers the text before all other stages."},
     {"type_ids", &flag, TN_DOC_REQUIRED, NULL, "Whether the network is given the type ids."},
     {"clean_up_spaces", &flag, 0, "false", "Whether texts made of tokens lose blanks before punctuation."},
@@ -245,8 +252,10 @@ static const struct tn_docfield tokenizer_fields[] = {
     {"mask_token", &any_text, TN_DOC_REQUIRED, NULL, NULL},
     {"padding_side", &side, TN_DOC_REQUIRED, NULL, NULL},
     {"truncation_side", &side, TN_DOC_REQUIRED, NULL, NULL},
-    {"strip_accents", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "Option of the class; null: follows do_lower_case, or as tokenizer.json says."},
-    {"model_max_length", &size, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, "What the original stated, for people: max_seq_length is what counts. Null: nothing."},
+    {"strip_accents", &flag, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL,
+     "Option of the class; null: follows do_lower_case, or as tokenizer.json says."},
+    {"model_max_length", &size, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL,
+     "What the original stated, for people: max_seq_length is what counts. Null: nothing."},
 };
 
 static const struct tn_doctype tokenizer = {

@@ -120,7 +120,8 @@ static void check_document(struct reader *r)
                                            .file = root,
                                            .stated = r->object,
                                            .as_it_stands = t->source == TN_TOKENIZER_FILE};
-        if (t->source == TN_TOKENIZER_CLASS) (void)tn_tokenizer_is_word_pieces(&check, r->class ? r->class->name : "the source class");
+        if (t->source == TN_TOKENIZER_CLASS)
+            (void)tn_tokenizer_is_word_pieces(&check, r->class ? r->class->name : "the source class");
         (void)tn_tokenizer_scan_vocabulary(&check);
         tn_tokenizer_check_specials(&check);
         tn_tokenizer_check_built(&check);

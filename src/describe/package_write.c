@@ -195,7 +195,8 @@ static void write_tokenizer(struct tn_json_writer *w, const struct tn_tokenizer_
         const struct tn_tokenizer_member *m = &tn_tokenizer_members[i];
         const void *field = (const char *)t + m->offset;
         if (m->kind == TN_TOKENIZER_STAGE && !of_class) tn_jw_member_null(w, m->name);
-        else if (m->kind == TN_TOKENIZER_BOOL || m->kind == TN_TOKENIZER_STAGE) tn_jw_member_bool(w, m->name, *(const bool *)field);
+        else if (m->kind == TN_TOKENIZER_BOOL || m->kind == TN_TOKENIZER_STAGE)
+            tn_jw_member_bool(w, m->name, *(const bool *)field);
         else tn_jw_member_str(w, m->name, *(const struct tn_str *)field);
     }
     if (of_class && t->strip_accents_set) tn_jw_member_bool(w, "strip_accents", t->strip_accents);

@@ -68,7 +68,8 @@ static void derive(struct tn_builder *b)
     const struct tn_description *d = b->d;
     static const char where[] = "description";
     if (d->component_count > 0)
-        tn_require_derived(b, "tenon.native_family", "a component of a known architecture", tn_str_of(where), TN_STR("/components/0"));
+        tn_require_derived(b, "tenon.native_family", "a component of a known architecture", tn_str_of(where),
+                           TN_STR("/components/0"));
     if (d->tokenizer.present)
         tn_require_derived(b, "tenon.tokenizer", "the package's tokenizer", tn_str_of(where), TN_STR("/tokenizer"));
     if (d->module_count > 0)

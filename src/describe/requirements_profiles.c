@@ -42,7 +42,8 @@ static void check_company(struct tn_builder *b, const struct tn_std_profile *p)
 {
     struct tn_json v = tn_json_get(p->at, "batch_invariance");
     if (tn_json_type(v) == TN_JSON_NULL || tn_str_is(p->batch_invariance.name, "row_independent")) return;
-    struct tn_finding *f = refuse(b, TN_UNSUPPORTED_CONFIG, v, "the answer for a text depends on its company in a way that is not implemented");
+    struct tn_finding *f = refuse(b, TN_UNSUPPORTED_CONFIG, v,
+                                  "the answer for a text depends on its company in a way that is not implemented");
     tn_expected(f, "row_independent: every text is computed as if it were alone");
 }
 
@@ -59,7 +60,8 @@ static void check_rows(struct tn_builder *b, const struct tn_standard *doc, cons
     for (size_t i = 0; i < p->outputs.count; i++) {
         const struct tn_std_output *out = output_of(doc, p->outputs.items[i].value);
         if (!out || !out->contract.rank.present || out->contract.rank.value == 2) continue;
-        struct tn_finding *f = refuse(b, TN_METADATA_INVALID, p->outputs.items[i].at, "the profile's embedding is no row for each text");
+        struct tn_finding *f = refuse(b, TN_METADATA_INVALID, p->outputs.items[i].at,
+                                      "the profile's embedding is no row for each text");
         tn_expected(f, "an output of rank 2");
     }
 }
@@ -71,10 +73,12 @@ static void check_profile(struct tn_builder *b, const struct tn_standard *doc, c
         check_company(b, p);
         check_rows(b, doc, p);
     } else if (p->ignorable) {
-        struct tn_finding *f = tn_note(b, TN_MISSING_CAPABILITY, "a profile that this build does not know is left out, as it allows");
+        struct tn_finding *f = tn_note(b, TN_MISSING_CAPABILITY,
+                                       "a profile that this build does not know is left out, as it allows");
         tn_at_json(f, unknown);
     } else {
-        struct tn_finding *f = refuse(b, TN_MISSING_CAPABILITY, unknown, "the document requires a profile that this build does not know");
+        struct tn_finding *f = refuse(b, TN_MISSING_CAPABILITY, unknown,
+                                      "the document requires a profile that this build does not know");
         tn_expected(f, "kind " EMBEDDING ", version 1, with its output, or a profile whose requirement is ignorable");
     }
 }

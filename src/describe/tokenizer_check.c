@@ -264,7 +264,8 @@ static void check_edge(const struct tn_tokenizer_check *k, struct tn_str *token,
 {
     struct tn_str there = edge_of(tn_json_get(k->file, "post_processor"), last, 0);
     if (there.n == 0 || token->n == 0 || tn_str_eq(there, *token)) return;
-    struct tn_finding *f = contradicts(k, TN_WARNING, token, key, last ? "what tokenizer.json puts behind a text" : "what tokenizer.json puts before a text");
+    struct tn_finding *f = contradicts(k, TN_WARNING, token, key,
+                                       last ? "what tokenizer.json puts behind a text" : "what tokenizer.json puts before a text");
     tn_expected(f, "\"%.*s\", by /post_processor", TN_FMT_ARG(there));
 }
 

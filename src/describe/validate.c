@@ -159,7 +159,8 @@ static void take_findings(const struct tn_description *d, struct tn_validation *
     for (size_t i = 0; i < all.count; i++) {
         const struct tn_finding *from = &all.items[i];
         if (!concerns_documents(from)) continue;
-        struct tn_finding *f = tn_findings_add(&v->findings, from->severity, from->code, TN_PHASE_DESCRIBE, "%s", from->message);
+        struct tn_finding *f = tn_findings_add(&v->findings, from->severity, from->code, TN_PHASE_DESCRIBE, "%s",
+                                               from->message);
         if (f) *f = *from;
     }
     size_t listed = 0;

@@ -19,6 +19,9 @@
  */
 enum tn_status tn_net_infer(struct tn_model *model, struct tn_findings *findings, struct tn_error *err);
 
+/* The same of one node of a typed graph, whose row is set when no schema describes it: types its outputs, or false. */
+bool tn_net_infer_node(struct tn_model *model, struct tn_net *net, struct tn_node *node);
+
 /* ---- program ------------------------------------------------------------------------------------------------------ */
 
 struct tn_program;
@@ -28,6 +31,8 @@ struct tn_program_options {
     unsigned threads; /* most that a call may use */
     const struct tn_kernels *kernels; /* NULL: the fastest that this CPU has */
     const struct tn_cancel *cancel; /* of the loading */
+    const char *const *without; /* [without_count] patches to leave out, if the model is yet to be rewritten (exec/patch.h) */
+    size_t without_count;
     tn_progress_fn progress;
     void *progress_user;
 };

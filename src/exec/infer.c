@@ -229,7 +229,8 @@ static void infer_node(struct inference *inf, struct tn_net *net, struct tn_node
         return;
     }
     gather(inf, net, n, &o);
-    n->op = n->schema ? tn_operator_find(n->domain, n->type, n->version) : NULL;
+    /* A node that a patch wrote may be of a domain that no schema describes: it has its row already. */
+    if (n->schema) n->op = tn_operator_find(n->domain, n->type, n->version);
     if (!n->op) {
         bool known;
         tn_op_schema_find(n->domain, n->type, n->version, &known);
@@ -256,6 +257,19 @@ static void infer_node(struct inference *inf, struct tn_net *net, struct tn_node
 static void infer_net(struct inference *inf, struct tn_net *net)
 {
     for (uint32_t i = 0; i < net->node_count && !inf->no_memory; i++) infer_node(inf, net, &net->nodes[i]);
+}
+
+bool tn_net_infer_node(struct tn_model *model, struct tn_net *net, struct tn_node *node)
+{
+    struct tn_findings findings;
+    struct inference inf = {.model = model, .findings = &findings};
+    tn_findings_init(&findings, model->ctx->alloc, 4);
+    tn_heap_init(&inf.heap, model->ctx->alloc);
+    infer_node(&inf, net, node);
+    bool good = !inf.no_memory && !findings.blockers;
+    tn_heap_release(&inf.heap);
+    tn_findings_release(&findings);
+    return good;
 }
 
 enum tn_status tn_net_infer(struct tn_model *model, struct tn_findings *findings, struct tn_error *err)

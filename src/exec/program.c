@@ -5,6 +5,7 @@
 #include "exec/program.h"
 
 #include "base/checked.h"
+#include "exec/patch.h"
 
 #include <string.h>
 
@@ -12,10 +13,7 @@
 
 struct tn_net_program *tn_program_net(const struct tn_program *program, const struct tn_net *net)
 {
-    for (size_t i = 0; i < program->net_count; i++) {
-        if (program->nets[i].net == net) return &program->nets[i];
-    }
-    return NULL;
+    return net->number < program->net_count && program->nets[net->number].net == net ? &program->nets[net->number] : NULL;
 }
 
 typedef bool tn_each_graph(void *user, struct tn_net *net);
@@ -45,6 +43,7 @@ static bool list_nets(void *user, struct tn_net *net)
     np->steps = tn_arena_array(&p->arena, (size_t)net->node_count + 1, sizeof(*np->steps));
     np->held = tn_arena_array(&p->arena, (size_t)net->value_count + 1, sizeof(*np->held));
     if (!np->steps || !np->held) return false;
+    for (uint32_t i = 0; i < net->input_count; i++) np->held[net->inputs[i]].input = true;
     for (uint32_t i = 0; i < net->node_count; i++) {
         const struct tn_node *n = &net->nodes[i];
         np->steps[i].node = n;
@@ -134,6 +133,11 @@ static enum tn_status load_constants(struct tn_program *p, struct tn_net_program
         enum tn_status st = tn_cancel_fail(o->cancel, TN_PHASE_LOAD, err);
         if (st) return st;
         if (!c) continue;
+        h->there = true;
+        h->element = c->element;
+        h->rank = c->rank;
+        h->dims = c->dims;
+        h->bytes = c->bytes;
         h->data = c->data;
         if (c->data) continue;
         h->data = tn_malloc_aligned(p->alloc, c->bytes ? c->bytes : 1, 64);
@@ -155,16 +159,13 @@ struct packing {
     const struct tn_type **types;
 };
 
-/* Whether a value is the same in every call, and where it is held. */
-static struct tn_held *held_of(const struct tn_program *p, const struct tn_net *net, struct tn_ref_value ref)
+struct tn_held *tn_program_held(const struct tn_program *p, const struct tn_net *net, struct tn_ref_value ref)
 {
     if (ref.value == TN_NET_NONE) return NULL;
     for (uint32_t i = 0; i < ref.level; i++) net = net->around;
-    for (uint32_t i = 0; i < net->input_count; i++) {
-        if (net->inputs[i] == ref.value) return NULL;
-    }
     struct tn_net_program *np = tn_program_net(p, net);
-    return np && net->values[ref.value].constant ? &np->held[ref.value] : NULL;
+    struct tn_held *h = np ? &np->held[ref.value] : NULL;
+    return h && h->there && !h->input ? h : NULL;
 }
 
 static enum tn_status prepare_step(struct packing *k, const struct tn_net *net, struct tn_step *s, struct tn_error *err)
@@ -179,16 +180,16 @@ static enum tn_status prepare_step(struct packing *k, const struct tn_net *net, 
     memset(k->types, 0, n->in_count * sizeof(*k->types));
     for (uint32_t i = 0; i < n->in_count; i++) {
         const struct tn_net_value *v = tn_net_at(net, n->in[i]);
-        struct tn_held *h = held_of(p, net, n->in[i]);
+        struct tn_held *h = tn_program_held(p, net, n->in[i]);
         k->types[i] = v ? &v->type : NULL;
         if (!h) continue;
-        k->in[i] = tn_tensor_foreign(&k->heap, v->constant->element, v->constant->rank, v->constant->dims, h->data);
+        k->in[i] = tn_tensor_foreign(&k->heap, h->element, h->rank, h->dims, h->data);
         if (!k->in[i]) st = TN_INSUFFICIENT_MEMORY;
     }
     if (!st) st = n->op->prepare(&prepare, &s->state);
     for (uint32_t i = 0; i < n->in_count; i++) tn_tensor_drop((struct tn_tensor *)k->in[i]);
     for (uint32_t i = 0; !st && i < n->in_count && i < 16; i++) {
-        struct tn_held *h = prepare.keep[i] ? NULL : held_of(p, net, n->in[i]);
+        struct tn_held *h = prepare.keep[i] ? NULL : tn_program_held(p, net, n->in[i]);
         if (h) h->readers--;
     }
     return st ? tn_error_memory(err, TN_PHASE_LOAD, "packing the weights of a graph") : TN_OK;
@@ -198,13 +199,13 @@ static void count_readers(const struct tn_program *p, const struct tn_net_progra
 {
     for (uint32_t i = 0; i < np->net->node_count; i++) {
         const struct tn_node *n = &np->net->nodes[i];
-        for (uint32_t k = 0; k < n->in_count; k++) {
-            struct tn_held *h = held_of(p, np->net, n->in[k]);
+        for (uint32_t k = 0; k < n->in_count && !np->steps[i].folded; k++) {
+            struct tn_held *h = tn_program_held(p, np->net, n->in[k]);
             if (h) h->readers++;
         }
     }
     for (uint32_t k = 0; k < np->net->output_count; k++) {
-        struct tn_held *h = held_of(p, np->net, np->net->results[k]);
+        struct tn_held *h = tn_program_held(p, np->net, np->net->results[k]);
         if (h) h->readers++;
     }
 }
@@ -213,14 +214,11 @@ static void give_back(struct tn_program *p, struct tn_net_program *np)
 {
     for (uint32_t v = 0; v < np->net->value_count; v++) {
         struct tn_held *h = &np->held[v];
-        if (!h->owned || h->readers) continue;
-        bool input = false;
-        for (uint32_t i = 0; i < np->net->input_count; i++) input |= np->net->inputs[i] == v;
-        if (input) continue;
+        if (!h->owned || h->readers || h->input) continue;
         tn_free(p->alloc, h->data);
         h->data = NULL;
         h->owned = false;
-        p->bytes -= np->net->values[v].constant->bytes;
+        p->bytes -= h->bytes;
     }
 }
 
@@ -235,7 +233,7 @@ static enum tn_status prepare_all(struct tn_program *p, const struct tn_program_
     for (size_t i = 0; !st && i < p->net_count; i++) {
         for (uint32_t s = 0; !st && s < p->nets[i].net->node_count; s++) {
             st = tn_cancel_fail(o->cancel, TN_PHASE_LOAD, err);
-            if (!st && p->nets[i].steps[s].node->op->prepare) st = prepare_step(&k, p->nets[i].net, &p->nets[i].steps[s], err);
+            if (!st && !p->nets[i].steps[s].folded && p->nets[i].steps[s].node->op->prepare) st = prepare_step(&k, p->nets[i].net, &p->nets[i].steps[s], err);
         }
     }
     for (size_t i = 0; !st && i < p->net_count; i++) give_back(p, &p->nets[i]);
@@ -245,15 +243,19 @@ static enum tn_status prepare_all(struct tn_program *p, const struct tn_program_
     return st;
 }
 
+/* What small graphs may make of their constants. */
+enum { FOLD_BYTES = 1 << 24 };
+
 /* ---- whole -------------------------------------------------------------------------------------------------------- */
 
 enum tn_status tn_program_new(struct tn_model *model, const struct tn_program_options *options, struct tn_program **out,
                               struct tn_error *err)
 {
     struct tn_alloc *a = model->ctx->alloc;
-    struct tn_program *p = tn_calloc(a, 1, sizeof(*p));
-    enum tn_status st = TN_OK;
+    enum tn_status st = tn_net_patch(model, options->without, options->without_count, err);
     *out = NULL;
+    if (st) return st;
+    struct tn_program *p = tn_calloc(a, 1, sizeof(*p));
     if (!p) return tn_error_memory(err, TN_PHASE_LOAD, "making a program");
     *p = (struct tn_program){.model = model, .alloc = a, .pool = options->pool, .threads = options->threads,
                              .kernels = options->kernels};
@@ -267,6 +269,9 @@ enum tn_status tn_program_new(struct tn_model *model, const struct tn_program_op
     for (size_t i = 0; good && i < p->net_count; i++) good = find_lifetimes(p, &p->nets[i]);
     if (!good) st = tn_error_memory(err, TN_PHASE_LOAD, "making a program");
     for (size_t i = 0; !st && i < p->net_count; i++) st = load_constants(p, &p->nets[i], options, err);
+    /* Widened and rearranged copies of the weights fit; what would grow without bound is computed in each call. */
+    p->fold_budget = p->bytes * 4 + FOLD_BYTES;
+    if (!st && tn_net_patch_on(model, "constants")) st = tn_program_fold(p, options->cancel, err);
     if (!st) st = prepare_all(p, options, err);
     if (st) tn_program_free(p);
     else *out = p;

@@ -14,8 +14,31 @@ struct frame {
     struct tn_tensor **values; /* by value; constants included */
 };
 
+/*
+ * What a step's inference said the last time, and for which operands. Inference reads types, and of contents short lists of
+ * numbers alone (ops/op.h: tn_in_content and tn_in_numbers): when these are as they were, so is what follows.
+ */
+enum { MEMO_BYTES = 64 };
+
+struct memo_in {
+    const struct tn_tensor *fixed; /* a constant of the context: the same pointer is the same value */
+    enum tn_element element;
+    uint32_t rank; /* NO_VALUE: the operand is absent */
+    uint32_t bytes; /* of content; 0: none is read */
+    int64_t dims[TN_RANK];
+    unsigned char content[MEMO_BYTES];
+};
+enum { NO_VALUE = TN_RANK + 1 };
+
+struct memo {
+    bool good;
+    struct memo_in *in;    /* [in_count] */
+    struct tn_type *out;   /* [out_count], behind it in one block */
+};
+
 struct tn_exec_context {
     struct tn_program *program;
+    struct memo **memos; /* by graph, then step */
     struct tn_heap heap;
     struct tn_tensor ***constants; /* by graph, then value: NULL where there is none */
     const struct tn_cancel *cancel;
@@ -50,13 +73,34 @@ static bool wrap_constants(struct tn_exec_context *c)
         c->constants[i] = tn_calloc(p->alloc, (size_t)net->value_count + 1, sizeof(**c->constants));
         if (!c->constants[i]) return false;
         for (uint32_t v = 0; v < net->value_count; v++) {
-            const struct tn_constant *k = net->values[v].constant;
-            if (!k) continue;
-            c->constants[i][v] = tn_tensor_foreign(&c->heap, k->element, k->rank, k->dims, p->nets[i].held[v].data);
+            const struct tn_held *h = &p->nets[i].held[v];
+            if (!h->there) continue;
+            c->constants[i][v] = tn_tensor_foreign(&c->heap, h->element, h->rank, h->dims, h->data);
             if (!c->constants[i][v]) return false;
         }
     }
     return c->constants != NULL;
+}
+
+static bool make_memos(struct tn_exec_context *c)
+{
+    struct tn_program *p = c->program;
+    c->memos = tn_calloc(p->alloc, p->net_count, sizeof(*c->memos));
+    for (size_t i = 0; c->memos && i < p->net_count; i++) {
+        c->memos[i] = tn_calloc(p->alloc, (size_t)p->nets[i].net->node_count + 1, sizeof(**c->memos));
+        if (!c->memos[i]) return false;
+    }
+    return c->memos != NULL;
+}
+
+static void free_memos(struct tn_exec_context *c)
+{
+    struct tn_program *p = c->program;
+    for (size_t i = 0; c->memos && i < p->net_count; i++) {
+        for (uint32_t s = 0; c->memos[i] && s < p->nets[i].net->node_count; s++) tn_free(p->alloc, c->memos[i][s].in);
+        tn_free(p->alloc, c->memos[i]);
+    }
+    tn_free(p->alloc, c->memos);
 }
 
 enum tn_status tn_exec_context_new(struct tn_program *program, struct tn_exec_context **out, struct tn_error *err)
@@ -66,7 +110,7 @@ enum tn_status tn_exec_context_new(struct tn_program *program, struct tn_exec_co
     if (!c) return tn_error_memory(err, TN_PHASE_LOAD, "making a context");
     c->program = program;
     tn_heap_init(&c->heap, program->alloc);
-    if (!wrap_constants(c)) {
+    if (!wrap_constants(c) || !make_memos(c)) {
         tn_exec_context_free(c);
         return tn_error_memory(err, TN_PHASE_LOAD, "making a context");
     }
@@ -83,6 +127,7 @@ void tn_exec_context_free(struct tn_exec_context *c)
         tn_free(p->alloc, c->constants[i]);
     }
     tn_free(p->alloc, c->constants);
+    free_memos(c);
     tn_free(p->alloc, c->node_ns);
     tn_heap_release(&c->heap);
     tn_free(p->alloc, c);
@@ -100,11 +145,15 @@ struct tn_heap *tn_exec_heap(struct tn_exec_context *context)
     return &context->heap;
 }
 
+/* Whatever its operands, a result of this many bytes may be made of constants. */
+enum { FOLD_SMALL = 1 << 20 };
+
 /* ---- one node ----------------------------------------------------------------------------------------------------- */
 
-static void *carve(char **at, size_t count, size_t each)
+/* The next part of a block; base NULL: only how much it takes. */
+static void *carve(char *base, size_t *at, size_t count, size_t each)
 {
-    void *p = *at;
+    void *p = base ? base + *at : NULL;
     *at += (count * each + 15) & ~(size_t)15;
     return p;
 }
@@ -113,21 +162,22 @@ static void *carve(char **at, size_t count, size_t each)
 static bool make_room(struct tn_exec_context *c, struct step_room *r, void **block)
 {
     size_t n = c->program->most_operands + 1;
-    char *at = NULL;
+    char *base = NULL;
     for (int pass = 0; pass < 2; pass++) {
-        r->in_types = carve(&at, n, sizeof(*r->in_types));
-        r->types = carve(&at, n, sizeof(*r->types));
-        r->data = carve(&at, n, sizeof(*r->data));
-        r->in = carve(&at, n, sizeof(*r->in));
-        r->out = carve(&at, n, sizeof(*r->out));
-        r->out_types = carve(&at, n, sizeof(*r->out_types));
-        r->content = carve(&at, n, sizeof(*r->content));
-        r->content_count = carve(&at, n, sizeof(*r->content_count));
-        r->wanted = carve(&at, n, sizeof(*r->wanted));
+        size_t at = 0;
+        r->in_types = carve(base, &at, n, sizeof(*r->in_types));
+        r->types = carve(base, &at, n, sizeof(*r->types));
+        r->data = carve(base, &at, n, sizeof(*r->data));
+        r->in = carve(base, &at, n, sizeof(*r->in));
+        r->out = carve(base, &at, n, sizeof(*r->out));
+        r->out_types = carve(base, &at, n, sizeof(*r->out_types));
+        r->content = carve(base, &at, n, sizeof(*r->content));
+        r->content_count = carve(base, &at, n, sizeof(*r->content_count));
+        r->wanted = carve(base, &at, n, sizeof(*r->wanted));
         if (pass) break;
-        *block = tn_heap_take(&c->heap, (size_t)at);
+        *block = tn_heap_take(&c->heap, at);
         if (!*block) return false;
-        at = *block;
+        base = *block;
     }
     return true;
 }
@@ -166,21 +216,86 @@ static void fail_step(struct tn_exec_context *c, const struct tn_node *n, enum t
 static bool gather(struct tn_exec_context *c, struct frame *f, const struct tn_node *n, struct step_room *r)
 {
     for (uint32_t i = 0; i < n->in_count; i++) {
-        struct tn_tensor *t = n->in[i].value == TN_NET_NONE ? NULL : *slot_of(f, n->in[i]);
-        r->in[i] = t;
-        r->types[i] = NULL;
-        r->data[i] = t && t->data ? t : NULL;
-        if (n->in[i].value == TN_NET_NONE) continue;
-        if (!t) {
-            struct tn_finding why = {0};
-            tn_found(&why, "operand %u has no value", i);
-            fail_step(c, n, TN_RUNTIME_FAILURE, &why);
-            return false;
-        }
-        type_of(t, &r->in_types[i]);
-        r->types[i] = &r->in_types[i];
+        r->in[i] = n->in[i].value == TN_NET_NONE ? NULL : *slot_of(f, n->in[i]);
+        if (r->in[i] || n->in[i].value == TN_NET_NONE) continue;
+        struct tn_finding why = {0};
+        tn_found(&why, "operand %u has no value", i);
+        fail_step(c, n, TN_RUNTIME_FAILURE, &why);
+        return false;
     }
     return true;
+}
+
+static void gather_types(const struct tn_node *n, struct step_room *r)
+{
+    for (uint32_t i = 0; i < n->in_count; i++) {
+        const struct tn_tensor *t = r->in[i];
+        r->types[i] = t ? &r->in_types[i] : NULL;
+        r->data[i] = t && t->data ? t : NULL;
+        if (t) type_of(t, &r->in_types[i]);
+    }
+}
+
+/* ---- what was inferred before ------------------------------------------------------------------------------------- */
+
+static bool is_list(const struct tn_tensor *t)
+{
+    return t->rank <= 1 && t->count <= TN_CONTENT;
+}
+
+static bool as_before(const struct memo_in *m, const struct tn_tensor *t)
+{
+    if (!t) return m->rank == NO_VALUE;
+    if (m->fixed == t) return true;
+    if (m->fixed || t->kind != TN_KIND_TENSOR || t->element != m->element || t->rank != m->rank) return false;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (t->dims[i] != m->dims[i]) return false;
+    }
+    return !m->bytes || memcmp(t->data, m->content, m->bytes) == 0;
+}
+
+static bool remembered(const struct memo *m, const struct tn_node *n, const struct step_room *r)
+{
+    if (!m->good) return false;
+    for (uint32_t i = 0; i < n->in_count; i++) {
+        if (!as_before(&m->in[i], r->in[i])) return false;
+    }
+    return true;
+}
+
+static const struct tn_tensor *constant_of(const struct tn_exec_context *c, const struct frame *f, struct tn_ref_value ref)
+{
+    for (uint32_t i = 0; i < ref.level; i++) f = f->around;
+    return ref.value == TN_NET_NONE ? NULL : c->constants[f->np - c->program->nets][ref.value];
+}
+
+/* Nothing is remembered of values that are not tensors, of long lists, and without memory. */
+static void remember(struct tn_exec_context *c, const struct frame *f, struct memo *m, const struct tn_node *n, const struct step_room *r)
+{
+    m->good = false;
+    if (!m->in) {
+        m->in = tn_calloc(c->program->alloc, 1, (n->in_count + 1) * sizeof(*m->in) + n->out_count * sizeof(*m->out));
+        if (!m->in) return;
+        m->out = (struct tn_type *)(m->in + n->in_count + 1);
+    }
+    for (uint32_t i = 0; i < n->in_count; i++) {
+        const struct tn_tensor *t = r->in[i];
+        struct memo_in *to = &m->in[i];
+        *to = (struct memo_in){.rank = NO_VALUE};
+        if (!t) continue;
+        if (t == constant_of(c, f, n->in[i])) to->fixed = t;
+        if (t->kind != TN_KIND_TENSOR || (is_list(t) && !to->fixed && (t->bytes > MEMO_BYTES || t->element == TN_EL_STRING))) return;
+        to->element = t->element;
+        to->rank = t->rank;
+        memcpy(to->dims, t->dims, t->rank * sizeof(*t->dims));
+        to->bytes = is_list(t) && !to->fixed ? (uint32_t)t->bytes : 0;
+        if (to->bytes) memcpy(to->content, t->data, to->bytes);
+    }
+    for (uint32_t k = 0; k < n->out_count; k++) {
+        if (r->out_types[k].kind != TN_KIND_TENSOR && r->out_types[k].kind != TN_KIND_NONE) return;
+        m->out[k] = r->out_types[k];
+    }
+    m->good = true;
 }
 
 /* Whether the node may write its result over operand 0. */
@@ -201,11 +316,11 @@ static bool may_reuse(const struct tn_step *s, const struct tn_node *n, const st
     return false;
 }
 
-static bool make_outputs(struct tn_exec_context *c, const struct tn_step *s, struct step_room *r)
+static bool make_outputs(struct tn_exec_context *c, const struct tn_step *s, struct step_room *r, const struct tn_type *types)
 {
     const struct tn_node *n = s->node;
     for (uint32_t k = 0; k < n->out_count; k++) {
-        const struct tn_type *t = &r->out_types[k];
+        const struct tn_type *t = &types[k];
         bool whole = t->kind == TN_KIND_TENSOR && t->shape.known && t->element != TN_EL_NONE;
         r->wanted[k] = n->out[k] != TN_NET_NONE;
         for (uint32_t i = 0; whole && i < t->shape.rank; i++) whole = tn_dim_known(t->shape.dims[i]);
@@ -221,6 +336,18 @@ static bool make_outputs(struct tn_exec_context *c, const struct tn_step *s, str
         }
     }
     return true;
+}
+
+/* Constants belong to the context: frames hold them without a reference. */
+static void drop_value(struct frame *f, uint32_t v, struct tn_tensor *const *constants)
+{
+    if (f->values[v] != constants[v]) tn_tensor_drop(f->values[v]);
+    f->values[v] = NULL;
+}
+
+static void drop_values(struct frame *f, struct tn_tensor *const *constants)
+{
+    for (uint32_t v = 0; v < f->np->net->value_count; v++) drop_value(f, v, constants);
 }
 
 static bool run_net(struct tn_exec_context *c, struct frame *f);
@@ -243,21 +370,30 @@ static bool run_inner(struct tn_run *r, const struct tn_net *inner, struct tn_te
     if (!good) return tn_run_refuse(r, "as many values as the graph has ports", "%u inputs and %u outputs", in_count, out_count);
     f.values = tn_heap_take(&c->heap, count * sizeof(*f.values));
     if (!f.values) return tn_run_no_memory(r);
-    for (uint32_t v = 0; v < inner->value_count; v++) f.values[v] = tn_tensor_keep(c->constants[index][v]);
+    memcpy(f.values, c->constants[index], count * sizeof(*f.values));
     for (uint32_t i = 0; i < in_count; i++) {
-        struct tn_tensor **slot = &f.values[inner->inputs[i]];
-        if (!in[i]) continue;
-        tn_tensor_drop(*slot);
-        *slot = tn_tensor_keep(in[i]);
+        if (in[i]) f.values[inner->inputs[i]] = tn_tensor_keep(in[i]);
     }
     good = run_net(c, &f);
     for (uint32_t k = 0; good && k < out_count; k++) {
         if (inner->results[k].value != TN_NET_NONE) out[k] = tn_tensor_keep(*slot_of(&f, inner->results[k]));
     }
-    for (uint32_t v = 0; v < inner->value_count; v++) tn_tensor_drop(f.values[v]);
+    drop_values(&f, c->constants[index]);
     tn_heap_give(&c->heap, f.values);
     if (!good && !r->failed) r->failed = c->failed;
     return good;
+}
+
+static bool infer_step(struct tn_exec_context *c, const struct frame *f, const struct tn_node *n, struct step_room *room, struct tn_finding *why)
+{
+    gather_types(n, room);
+    for (uint32_t k = 0; k < n->out_count; k++) room->out_types[k].kind = TN_KIND_NONE;
+    struct tn_infer x = {.net = f->np->net, .node = n, .symbols = &c->symbols, .scratch = c->scratch, .types = room->types,
+                         .data = room->data, .in_count = n->in_count, .out_count = n->out_count, .out = room->out_types,
+                         .content = room->content, .content_count = room->content_count, .running = true, .why = why};
+    if (n->op->infer(&x)) return true;
+    fail_step(c, n, TN_INVALID_REQUEST, why);
+    return false;
 }
 
 static bool run_step(struct tn_exec_context *c, struct frame *f, const struct tn_step *s, struct step_room *room)
@@ -267,20 +403,20 @@ static bool run_step(struct tn_exec_context *c, struct frame *f, const struct tn
     why.found[0] = why.expected[0] = 0;
     if (!gather(c, f, n, room)) return false;
     memset(room->out, 0, n->out_count * sizeof(*room->out));
-    for (uint32_t k = 0; k < n->out_count; k++) room->out_types[k].kind = TN_KIND_NONE;
-    struct tn_infer x = {.net = f->np->net, .node = n, .symbols = &c->symbols, .scratch = c->scratch, .types = room->types,
-                         .data = room->data, .in_count = n->in_count, .out_count = n->out_count, .out = room->out_types,
-                         .content = room->content, .content_count = room->content_count, .running = true, .why = &why};
-    if (!n->op->infer(&x)) {
-        fail_step(c, n, TN_INVALID_REQUEST, &why);
-        return false;
+    size_t graph = (size_t)(f->np - c->program->nets);
+    struct memo *memo = &c->memos[graph][s - f->np->steps];
+    const struct tn_type *types = memo->out;
+    if (!remembered(memo, n, room)) {
+        if (!infer_step(c, f, n, room, &why)) return false;
+        remember(c, f, memo, n, room);
+        types = room->out_types;
     }
     struct running w = {.r = {.node = n, .state = s->state, .in = room->in, .in_count = n->in_count, .out_count = n->out_count,
                               .out = room->out, .wanted = room->wanted, .heap = &c->heap, .pool = c->program->pool,
                               .threads = c->program->threads, .kernels = c->program->kernels, .cancel = c->cancel, .graph = run_inner, .why = &why},
                         .c = c,
                         .f = f};
-    bool good = make_outputs(c, s, room);
+    bool good = make_outputs(c, s, room, types);
     if (good && !n->op->run(&w.r)) {
         fail_step(c, n, w.r.failed ? w.r.failed : TN_RUNTIME_FAILURE, &why);
         good = false;
@@ -302,8 +438,10 @@ static bool run_net(struct tn_exec_context *c, struct frame *f)
         return false;
     }
     bool good = true;
+    struct tn_tensor **constants = c->constants[f->np - c->program->nets];
     for (uint32_t i = 0; good && i < net->node_count; i++) {
         const struct tn_step *s = &f->np->steps[i];
+        if (s->folded) continue;
         enum tn_status st = tn_cancel_fail(c->cancel, TN_PHASE_EXECUTE, c->err);
         if (st) {
             c->failed = st;
@@ -314,12 +452,98 @@ static bool run_net(struct tn_exec_context *c, struct frame *f)
         good = run_step(c, f, s, &room);
         if (c->node_ns && !f->around) c->node_ns[i] += tn_os_monotonic_ns() - begin;
         for (uint32_t k = 0; good && k < s->die_count; k++) {
-            tn_tensor_drop(f->values[s->dies[k]]);
-            f->values[s->dies[k]] = NULL;
+            drop_value(f, s->dies[k], constants);
         }
     }
     tn_heap_give(&c->heap, block);
     return good;
+}
+
+/* ---- folding ------------------------------------------------------------------------------------------------------ */
+
+/* Operands that are held, one at least, and outputs of known size that the budget allows. */
+static bool may_fold(const struct tn_program *p, const struct tn_net_program *np, const struct tn_node *n, uint64_t *bytes)
+{
+    uint64_t read = 0, made = 0;
+    if (n->op->not_pure || n->in_count == 0) return false;
+    for (uint32_t k = 0; k < n->attr_count; k++) {
+        if (n->attrs[k].type == TN_ATTR_GRAPH || n->attrs[k].type == TN_ATTR_GRAPHS) return false;
+    }
+    for (uint32_t k = 0; k < n->in_count; k++) {
+        const struct tn_held *h = tn_program_held(p, np->net, n->in[k]);
+        if (n->in[k].value != TN_NET_NONE && (!h || h->element == TN_EL_STRING)) return false;
+        read += h ? h->bytes : 0;
+    }
+    for (uint32_t k = 0; k < n->out_count; k++) {
+        if (n->out[k] == TN_NET_NONE) continue;
+        const struct tn_type *t = &np->net->values[n->out[k]].type;
+        uint64_t count;
+        size_t each;
+        if (t->kind != TN_KIND_TENSOR || t->element == TN_EL_STRING || !t->shape.known) return false;
+        if (!tn_shape_count(t->shape.dims, t->shape.rank, &count) || !tn_element_bytes(t->element, count, &each)) return false;
+        made += each;
+    }
+    *bytes = made;
+    return made <= p->fold_budget && (made <= FOLD_SMALL || made <= read * 4);
+}
+
+static bool hold(struct tn_program *p, struct tn_held *h, const struct tn_tensor *t)
+{
+    int64_t *dims = tn_arena_array(&p->arena, (size_t)t->rank + 1, sizeof(*dims));
+    void *data = dims ? tn_malloc_aligned(p->alloc, t->bytes ? t->bytes : 1, 64) : NULL;
+    if (!data) return false;
+    if (t->bytes) memcpy(data, t->data, t->bytes);
+    if (t->rank) memcpy(dims, t->dims, t->rank * sizeof(*dims));
+    *h = (struct tn_held){.data = data, .there = true, .owned = true, .element = t->element, .rank = t->rank, .dims = dims, .bytes = t->bytes};
+    p->bytes += t->bytes;
+    return true;
+}
+
+static bool fold_step(struct tn_exec_context *c, struct frame *f, struct tn_step *s, struct step_room *room)
+{
+    const struct tn_node *n = s->node;
+    bool good = true;
+    uint64_t bytes;
+    if (!may_fold(c->program, f->np, n, &bytes)) return true;
+    /* What is refused now is refused in each call, too, with its reason: there it belongs. */
+    if (!run_step(c, f, s, room)) {
+        good = c->failed != TN_INSUFFICIENT_MEMORY;
+        c->failed = TN_OK;
+        return good;
+    }
+    c->program->fold_budget -= bytes;
+    for (uint32_t k = 0; k < n->out_count && good; k++) {
+        if (n->out[k] != TN_NET_NONE) good = hold(c->program, &f->np->held[n->out[k]], f->values[n->out[k]]);
+    }
+    s->folded = good;
+    return good;
+}
+
+static bool fold_net(struct tn_exec_context *c, struct frame *f, const struct tn_cancel *cancel)
+{
+    struct step_room room;
+    void *block;
+    bool good = make_room(c, &room, &block);
+    for (uint32_t i = 0; good && i < f->np->net->node_count && !tn_cancel_fail(cancel, TN_PHASE_LOAD, NULL); i++) good = fold_step(c, f, &f->np->steps[i], &room);
+    tn_heap_give(&c->heap, block);
+    return good;
+}
+
+enum tn_status tn_program_fold(struct tn_program *p, const struct tn_cancel *cancel, struct tn_error *err)
+{
+    struct tn_exec_context *c;
+    enum tn_status st = tn_exec_context_new(p, &c, err);
+    if (st) return st;
+    struct frame *frames = tn_calloc(p->alloc, p->net_count, sizeof(*frames));
+    bool good = frames != NULL;
+    for (size_t i = 0; good && i < p->net_count; i++) { /* outer graphs come first */
+        const struct tn_net *net = p->nets[i].net;
+        frames[i] = (struct frame){.np = &p->nets[i], .around = net->around ? &frames[net->around->number] : NULL, .values = c->constants[i]};
+        good = fold_net(c, &frames[i], cancel);
+    }
+    tn_free(p->alloc, frames);
+    tn_exec_context_free(c);
+    return good ? tn_cancel_fail(cancel, TN_PHASE_LOAD, err) : tn_error_memory(err, TN_PHASE_LOAD, "computing constants");
 }
 
 /* ---- operands of a call ------------------------------------------------------------------------------------------- */
@@ -409,17 +633,15 @@ enum tn_status tn_exec_run(struct tn_exec_context *c, struct tn_tensor *const *i
     c->failed = TN_OK;
     f.values = tn_heap_take(&c->heap, ((size_t)net->value_count + 1) * sizeof(*f.values));
     if (!f.values) return tn_error_memory(err, TN_PHASE_EXECUTE, "running a graph");
-    for (uint32_t v = 0; v < net->value_count; v++) f.values[v] = tn_tensor_keep(c->constants[0][v]);
+    memcpy(f.values, c->constants[0], ((size_t)net->value_count + 1) * sizeof(*f.values));
     for (uint32_t i = 0; i < net->input_count; i++) {
-        if (!in[i]) continue;
-        tn_tensor_drop(f.values[net->inputs[i]]);
-        f.values[net->inputs[i]] = tn_tensor_keep(in[i]);
+        if (in[i]) f.values[net->inputs[i]] = tn_tensor_keep(in[i]);
     }
     bool good = run_net(c, &f);
     for (uint32_t k = 0; good && k < net->output_count; k++) {
         if ((!wanted || wanted[k]) && net->results[k].value != TN_NET_NONE) out[k] = tn_tensor_keep(f.values[net->results[k].value]);
     }
-    for (uint32_t v = 0; v < net->value_count; v++) tn_tensor_drop(f.values[v]);
+    drop_values(&f, c->constants[0]);
     tn_heap_give(&c->heap, f.values);
     return c->failed;
 }

@@ -182,6 +182,15 @@ static void shape_text(char *out, size_t cap, const uint64_t *shape, uint32_t ra
     if (n < cap) snprintf(out + n, cap - n, "]");
 }
 
+/* Where the values stand that say what the tensors must be: in a document as a whole, or in a part of it. */
+static const char *place_of_values(const struct binder *b, char *out, size_t cap)
+{
+    const struct tn_component *c = b->c;
+    if (c->document.n == 0) return "the configuration";
+    snprintf(out, cap, "%.*s%s%.*s", TN_FMT_ARG(c->document), c->values_at.n ? "#" : "", TN_FMT_ARG(c->values_at));
+    return out;
+}
+
 /* Whether dtype and shape are what the configuration says; reports when not. */
 static bool check_tensor(struct binder *b, const struct tn_tensor_rule *rule, struct tn_str role,
                          const struct tn_tensor_info *t)
@@ -193,15 +202,16 @@ static bool check_tensor(struct binder *b, const struct tn_tensor_rule *rule, st
     bool same = t->rank == rank && t->shape[0] == shape[0] && (rank == 1 || t->shape[1] == shape[1]);
     if (same && is_float(t->dtype)) return true;
     if (b->silent) return false;
-    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS, "%s does not fit role %.*s",
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS,
+                                           "%s does not fit role %.*s",
                                            same ? "element type" : "shape", TN_FMT_ARG(role));
-    char found[160], expected[160];
+    char found[160], expected[160], place[160];
     shape_text(found, sizeof(found), t->shape, t->rank);
     shape_text(expected, sizeof(expected), shape, rank);
     tn_at_tensor(f, file_of(b, t), t->name);
     tn_found(f, "%s %s", tn_dtype_name(t->dtype), found);
-    tn_expected(f, "f32, f16 or bf16 %s ([%s%s%s] of the configuration)", expected, rule->dims[0], rank == 2 ? ", " : "",
-                rank == 2 ? rule->dims[1] : "");
+    tn_expected(f, "f32, f16 or bf16 %s ([%s%s%s] of %s)", expected, rule->dims[0], rank == 2 ? ", " : "",
+                rank == 2 ? rule->dims[1] : "", place_of_values(b, place, sizeof(place)));
     tn_remedy(f, same ? "convert the tensor to a floating type" : "configuration and weights belong to different models");
     return false;
 }
@@ -231,7 +241,8 @@ static void report_missing(struct binder *b, const struct tn_tensor_rule *rule, 
 {
     bool off;
     (void)find_tied(b, rule, &off);
-    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_MISSING_TENSOR, TN_PHASE_ASSESS, "no tensor for role %.*s",
+    struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_MISSING_TENSOR, TN_PHASE_ASSESS,
+                                           "no tensor for role %.*s",
                                            TN_FMT_ARG(role));
     tn_at_tensor(f, first_file(b), name);
     if (rule->flags & TN_TENSOR_TIED && rule->dims[1] && !is_tied(b, rule)) {
@@ -248,13 +259,15 @@ static void report_missing(struct binder *b, const struct tn_tensor_rule *rule, 
 /* Layers [first, end) of which not one tensor is there: one fault, not one for each tensor. */
 static void report_layers(struct binder *b, uint64_t first, uint64_t end)
 {
+    char place[160];
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_MISSING_TENSOR, TN_PHASE_ASSESS,
                                            "layers %llu to %llu are not there: none of their tensors is in the package",
                                            (unsigned long long)first, (unsigned long long)end - 1);
     tn_at_file(f, first_file(b));
     tn_found(f, "tensors of %llu layers", (unsigned long long)first);
-    tn_expected(f, "%llu layers (%s)", (unsigned long long)b->out->layers, b->family->layer_count);
-    tn_remedy(f, "correct %s in the configuration, or fetch the package again", b->family->layer_count);
+    tn_expected(f, "%llu layers (%s of %s)", (unsigned long long)b->out->layers, b->family->layer_count,
+                place_of_values(b, place, sizeof(place)));
+    tn_remedy(f, "correct %s there, or fetch the package again", b->family->layer_count);
 }
 
 /* Not one tensor is there under the family's names. */
@@ -357,7 +370,8 @@ static void note_pair(struct binder *b, const struct tn_tensor_info *read, const
 static bool add_twin(struct binder *b, const struct tn_tensor_rule *rule, struct tn_str role, const struct tn_tensor_info *twin)
 {
     if (!(rule->flags & TN_TENSOR_TIED)) return true;
-    if (!is_tied(b, rule)) return add_audit(b, TN_AUDIT_ACCEPTED_UNUSED, role, twin->name, "read only with tie_word_embeddings");
+    if (!is_tied(b, rule))
+        return add_audit(b, TN_AUDIT_ACCEPTED_UNUSED, role, twin->name, "read only with tie_word_embeddings");
     (void)check_tensor(b, rule, role, twin);
     return add_audit(b, TN_AUDIT_TIED, role, twin->name, "one tensor under two names, by tie_word_embeddings");
 }
@@ -408,7 +422,9 @@ static uint64_t count_present(const struct binder *b, bool per_layer, uint64_t l
     for (size_t r = 0; r < b->family->tensor_count; r++) {
         const struct tn_tensor_rule *rule = &b->family->tensors[r];
         if (((rule->flags & TN_TENSOR_PER_LAYER) != 0) != per_layer || !in_force(b, rule, layer)) continue;
-        if (find(b, b->out->prefix, rule->name, layer, buf) || (rule->alias && find(b, b->out->prefix, rule->alias, layer, buf))) present++;
+        if (find(b, b->out->prefix, rule->name, layer, buf) ||
+            (rule->alias && find(b, b->out->prefix, rule->alias, layer, buf)))
+            present++;
     }
     return present;
 }
@@ -472,12 +488,14 @@ static bool of_some_layer(const struct binder *b, struct tn_str name)
 
 static void report_extra_layers(struct binder *b, const struct tn_tensor_info *t)
 {
+    char place[160];
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_UNEXPECTED_TENSOR, TN_PHASE_ASSESS,
                                            "tensors of layers that the configuration does not have");
     tn_at_tensor(f, file_of(b, t), t->name);
     tn_found(f, "%u such tensors, this is the first", (unsigned)b->extra_layers);
-    tn_expected(f, "%llu layers (%s)", (unsigned long long)b->out->layers, b->family->layer_count);
-    tn_remedy(f, "correct %s in the configuration, or fetch the package again", b->family->layer_count);
+    tn_expected(f, "%llu layers (%s of %s)", (unsigned long long)b->out->layers, b->family->layer_count,
+                place_of_values(b, place, sizeof(place)));
+    tn_remedy(f, "correct %s there, or fetch the package again", b->family->layer_count);
 }
 
 static void report_unexpected(struct binder *b, const struct tn_tensor_info *t)

@@ -15,6 +15,7 @@
 #include "tensor/tensor.h"
 
 struct tn_operator;  /* ops/op.h: how a node is computed */
+struct tn_patched;
 struct tn_op_schema; /* net/schema.h: what the standard says of an operator */
 
 struct tn_shape {
@@ -127,6 +128,7 @@ struct tn_net {
     struct tn_ref_value *results; /* of a graph inside a node: an output may be a value from around it */
     uint32_t value_count, node_count, input_count, output_count;
     uint32_t value_cap, node_cap;
+    uint32_t number; /* among the graphs of the model, outer ones first; set before it is run */
 };
 
 struct tn_model {
@@ -138,6 +140,7 @@ struct tn_model {
     struct tn_source source;      /* the file: must outlive the model */
     struct tn_symbols symbols;
     struct tn_net *main;
+    struct tn_patched *patched;   /* exec/patch.h: how it was rewritten; NULL: it is as written */
     enum tn_status failed; /* TN_INSUFFICIENT_MEMORY once memory was gone */
 };
 

@@ -202,6 +202,7 @@ static bool run_attention(struct tn_run *r)
 {
     struct tn_attention a;
     struct tn_reals reals;
+    if (!tn_run_shaped(r)) return false;
     read_sizes(r, &a);
     if (!read_valid(r, &a)) return false;
     tn_reals_begin(&reals, r, r->in[Q]->element);

@@ -167,6 +167,7 @@ static bool run_flex(struct tn_run *r)
     struct tn_attention a = {.batch = (uint64_t)q->dims[0], .q_heads = (uint64_t)q->dims[1], .kv_heads = (uint64_t)k->dims[1],
                              .q_rows = (uint64_t)q->dims[2], .kv_rows = (uint64_t)k->dims[2], .size = (uint64_t)q->dims[3],
                              .v_size = (uint64_t)v->dims[3], .left = -1, .right = -1};
+    if (!tn_run_shaped(r)) return false;
     if (r->out[0]->count == 0) return true;
     a.q_at = (struct tn_heads){a.q_heads * a.q_rows * a.size, a.q_rows * a.size, a.size};
     a.k_at = (struct tn_heads){a.kv_heads * a.kv_rows * a.size, a.kv_rows * a.size, a.size};

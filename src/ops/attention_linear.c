@@ -135,6 +135,7 @@ static bool run_linear(struct tn_run *r)
                        .beta_width = beta ? (uint64_t)beta->dims[2] : 0};
     double scale = tn_attr_float(r->node, "scale", 0);
     uint64_t batch = (uint64_t)q->dims[0];
+    if (!tn_run_shaped(r)) return false;
     l.size = (uint64_t)q->dims[2] / l.q_heads;
     l.v_size = (uint64_t)r->in[V]->dims[2] / l.heads;
     l.scale = (float)(scale == 0 ? 1 / sqrt((double)l.size) : scale);
@@ -147,7 +148,7 @@ static bool run_linear(struct tn_run *r)
     const float *past = tn_reals_in(&reals, PAST);
     l.y = tn_reals_out(&reals, 0);
     uint64_t state = batch * l.heads * l.size * l.v_size;
-    l.state = r->wanted[1] ? tn_reals_out(&reals, 1) : tn_reals_scratch(&reals, state);
+    l.state = r->out_count > 1 && r->wanted[1] ? tn_reals_out(&reals, 1) : tn_reals_scratch(&reals, state);
     l.room = tn_reals_scratch(&reals, batch * l.heads * l.v_size);
     if (tn_reals_good(&reals)) {
         if (past) memcpy(l.state, past, state * sizeof(float));

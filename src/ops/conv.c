@@ -4,6 +4,7 @@
  */
 #include "ops/conv.h"
 
+#include "ops/epilogue.h"
 #include "ops/gemm.h"
 #include "ops/real.h"
 
@@ -142,6 +143,17 @@ void tn_conv_columns(const struct tn_conv *c, const float *x, uint64_t from, uin
     }
 }
 
+void tn_conv_finish(const struct tn_conv_finish *f, const struct tn_conv *c, const struct tn_kernels *kernels, float *y,
+                    uint64_t image, uint64_t map, uint64_t maps, uint64_t from, uint64_t count)
+{
+    uint64_t at = (image * c->maps + map) * c->out_plane + from;
+    if (!f || !f->e->any) return;
+    struct tn_finish_args a = {.kernels = kernels, .e = f->e, .y = y + at, .y_stride = c->out_plane, .rows = maps, .width = count,
+                               .row_bias = f->bias ? f->bias + map : NULL, .residual = f->residual ? f->residual + at : NULL,
+                               .residual_stride = c->out_plane};
+    tn_finish_rows(&a);
+}
+
 /* ---- tiles -------------------------------------------------------------------------------------------------------- */
 
 /* Sums of products of 8-bit integers stay exact in float32 up to this many: 256 * 255 * 255 < 2^24. */
@@ -155,6 +167,7 @@ struct tiles {
     const float *x, *weights, *bias;
     float *y;
     int32_t *sums;
+    const struct tn_conv_finish *finish;
     bool direct; /* the input is its own columns */
     uint64_t tile, tiles; /* positions of one; how many for a group */
     size_t pack_bytes, share_bytes;
@@ -208,6 +221,7 @@ static void multiply_tile(const struct tiles *t, uint64_t item, char *room)
         float bias = t->bias[group * c->each_maps + m], *y = g.c + m * c->out_plane;
         for (uint64_t p = 0; p < to - from; p++) y[p] += bias;
     }
+    tn_conv_finish(t->finish, c, t->kernels, t->y, image, group * c->each_maps, c->each_maps, from, to - from);
 }
 
 static void tile_member(void *arg, unsigned rank, unsigned size)
@@ -260,20 +274,38 @@ static bool run_tiles(struct tn_run *r, struct tiles *t)
     return true;
 }
 
-bool tn_conv_f32(struct tn_run *r, const struct tn_conv *c, const float *x, const float *weights, const float *bias, float *y, int32_t *sums)
+struct planes {
+    struct conv_f32 conv;
+    const struct tn_conv_finish *finish;
+    const struct tn_kernels *kernels;
+};
+
+static void finished_planes(void *user, uint64_t begin, uint64_t end)
+{
+    struct planes *p = user;
+    const struct tn_conv *c = p->conv.c;
+    for (uint64_t i = begin; i < end; i++) {
+        conv_planes_f32(&p->conv, i, i + 1);
+        tn_conv_finish(p->finish, c, p->kernels, p->conv.y, i / c->maps, i % c->maps, 1, 0, c->out_plane);
+    }
+}
+
+bool tn_conv_f32(struct tn_run *r, const struct tn_conv *c, const float *x, const float *weights, const float *bias, float *y, int32_t *sums,
+                 const struct tn_conv_finish *finish)
 {
     if (c->images == 0 || c->maps == 0 || c->out_plane == 0) return true;
     if (c->depth == 0) {
         for (uint64_t i = 0; sums && i < c->images * c->maps * c->out_plane; i++) sums[i] = 0;
         for (uint64_t i = 0; !sums && i < c->images * c->maps * c->out_plane; i++) y[i] = bias ? bias[i / c->out_plane % c->maps] : 0;
+        for (uint64_t i = 0; !sums && i < c->images; i++) tn_conv_finish(finish, c, r->kernels, y, i, 0, c->maps, 0, c->out_plane);
         return true;
     }
     if (c->each_channels == 1 && !sums) {
-        struct conv_f32 k = {c, x, weights, bias, y};
-        tn_run_items(r, c->images * c->maps, c->out_plane * c->depth, conv_planes_f32, &k);
+        struct planes k = {{c, x, weights, bias, y}, finish, r->kernels};
+        tn_run_items(r, c->images * c->maps, c->out_plane * c->depth, finished_planes, &k);
         return true;
     }
-    struct tiles t = {.c = c, .kernels = r->kernels, .x = x, .weights = weights, .bias = bias, .y = y, .sums = sums};
+    struct tiles t = {.c = c, .kernels = r->kernels, .x = x, .weights = weights, .bias = bias, .y = y, .sums = sums, .finish = finish};
     return run_tiles(r, &t);
 }
 
@@ -283,16 +315,20 @@ static bool run_conv(struct tn_run *r)
 {
     struct tn_conv c;
     struct tn_reals reals;
+    struct tn_epilogue e;
     tn_conv_read(r, r->in[0], r->in[1], &c);
+    tn_epilogue_read(r->node, &e);
+    if (!tn_epilogue_check(r, &e, c.maps)) return false;
     tn_reals_begin(&reals, r, r->in[0]->element);
     const void *x = tn_reals_in(&reals, 0), *bias = tn_reals_in(&reals, 2);
     const void *weights = r->state ? r->state : tn_reals_in(&reals, 1);
+    struct tn_conv_finish finish = {&e, tn_reals_in(&reals, e.bias), tn_reals_in(&reals, e.residual)};
     void *y = tn_reals_out(&reals, 0);
     if (tn_reals_good(&reals) && reals.wide) {
         struct conv_f64 k = {&c, x, weights, bias, y};
         tn_run_items(r, c.images * c.maps, c.out_plane * c.depth, conv_planes_f64, &k);
     } else if (tn_reals_good(&reals)) {
-        tn_conv_f32(r, &c, x, weights, bias, y, NULL);
+        tn_conv_f32(r, &c, x, weights, bias, y, NULL, &finish);
     }
     return tn_reals_end(&reals);
 }
@@ -317,7 +353,7 @@ static void release_conv(struct tn_alloc *alloc, void *state)
 }
 
 static const struct tn_operator rows[] = {
-    {.name = "Conv", .since = 1, .infer = infer_conv, .run = run_conv, .prepare = prepare_conv, .release = release_conv},
+    {.name = "Conv", .since = 1, .infer = infer_conv, .run = run_conv, .prepare = prepare_conv, .release = release_conv, .lacks = tn_epilogue_lacks},
 };
 
 const struct tn_operators tn_ops_conv = {rows, sizeof(rows) / sizeof(rows[0])};

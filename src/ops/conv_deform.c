@@ -33,7 +33,8 @@ static bool check_moved(struct tn_infer *t, uint32_t i, int64_t each, const stru
     if (!tn_in_shape(t, i, &s)) return true;
     bool same = s->rank == x->rank;
     for (uint32_t d = 2; same && d < x->rank; d++) {
-        if (!tn_dim_known(w->dims[d]) || w->dims[d] > (1 << 15) || count > (INT64_C(1) << 32)) return true;
+        if (!tn_dim_known(w->dims[d])) return true;
+        if (w->dims[d] > (1 << 15) || count > (INT64_C(1) << 32)) return tn_infer_refuse(t, "kernels below 2^15", "%lld", (long long)w->dims[d]);
         count *= w->dims[d];
         same = !tn_dim_known(s->dims[d]) || !y->shape.known || !tn_dim_known(y->shape.dims[d]) || s->dims[d] == y->shape.dims[d];
     }

@@ -44,7 +44,7 @@ static bool convolve(struct tn_run *r, uint32_t x, uint32_t x_zero, uint32_t w, 
 {
     tn_conv_read(r, r->in[x], r->in[w], c);
     float *images = widened(r, x, x_zero), *weights = images ? widened(r, w, w_zero) : NULL;
-    bool good = images && weights && tn_conv_f32(r, c, images, weights, NULL, NULL, sums);
+    bool good = images && weights && tn_conv_f32(r, c, images, weights, NULL, NULL, sums, NULL);
     tn_heap_give(r->heap, weights);
     tn_heap_give(r->heap, images);
     return good;

@@ -3,6 +3,7 @@
  * added to where the kernel reaches; short sums and float64 go by rows. The window slides over the result.
  */
 #include "ops/conv.h"
+#include "ops/epilogue.h"
 #include "ops/gemm.h"
 #include "ops/real.h"
 
@@ -127,8 +128,19 @@ static void read_sizes(const struct tn_run *r, struct tn_conv *c)
 struct scatter {
     const struct tn_conv *c;
     const float *columns, *bias; /* [maps, taps, input plane] of one image */
-    float *y;
+    float *y; /* of all */
+    uint64_t image;
+    const struct tn_kernels *kernels;
+    const struct tn_conv_finish *finish;
 };
+
+/* One plane of the result, which a transposed convolution calls its input's. */
+static void finish_plane(const struct tn_conv_finish *f, const struct tn_conv *c, const struct tn_kernels *kernels, float *y, uint64_t image, uint64_t map)
+{
+    struct tn_conv turned = *c;
+    turned.out_plane = c->in_plane;
+    tn_conv_finish(f, &turned, kernels, y, image, map, 1, 0, c->in_plane);
+}
 
 /* Items are the planes of one image's result. */
 static void scatter_planes(void *user, uint64_t begin, uint64_t end)
@@ -139,7 +151,7 @@ static void scatter_planes(void *user, uint64_t begin, uint64_t end)
     uint64_t width = (uint64_t)w->out[w->rank - 1], rows = c->out_plane / width;
     int64_t stride = w->stride[w->rank - 1];
     for (uint64_t map = begin; map < end; map++) {
-        float *y = s->y + map * c->in_plane, bias = s->bias ? s->bias[map] : 0;
+        float *y = s->y + (s->image * c->maps + map) * c->in_plane, bias = s->bias ? s->bias[map] : 0;
         for (uint64_t p = 0; p < c->in_plane; p++) y[p] = bias;
         for (uint64_t k = 0; k < c->taps; k++) {
             const float *from = s->columns + (map * c->taps + k) * c->out_plane;
@@ -152,6 +164,7 @@ static void scatter_planes(void *user, uint64_t begin, uint64_t end)
                 for (int64_t o = lo; o < hi; o++) y[at + (uint64_t)(first + (o - lo) * stride)] += from[row * width + (uint64_t)o];
             }
         }
+        finish_plane(s->finish, c, s->kernels, s->y, s->image, map);
     }
 }
 
@@ -168,7 +181,7 @@ static void turn_weights(const struct tn_conv *c, const float *from, float *to)
 }
 
 static bool by_products(struct tn_run *r, struct tn_reals *reals, const struct tn_conv *c, const float *x, const float *weights,
-                        const float *bias, float *y)
+                        const float *bias, float *y, const struct tn_conv_finish *finish)
 {
     float *turned = tn_reals_scratch(reals, r->in[1]->count);
     /* maps * taps * positions */
@@ -186,7 +199,7 @@ static bool by_products(struct tn_run *r, struct tn_reals *reals, const struct t
                                       .c = columns + g * c->depth * c->out_plane, .c_row = c->out_plane};
             good = tn_gemm_team(r, &product);
         }
-        struct scatter s = {c, columns, bias, y + image * c->maps * c->in_plane};
+        struct scatter s = {c, columns, bias, y, image, r->kernels, finish};
         if (good) tn_run_items(r, c->maps, c->taps * c->out_plane, scatter_planes, &s);
     }
     return good;
@@ -196,10 +209,15 @@ static bool run_transpose(struct tn_run *r)
 {
     struct tn_conv c;
     struct tn_reals reals;
+    struct tn_epilogue e;
+    if (!tn_run_shaped(r)) return false;
     read_sizes(r, &c);
+    tn_epilogue_read(r->node, &e);
+    if (!tn_epilogue_check(r, &e, c.maps)) return false;
     if (r->out[0]->count == 0) return true;
     tn_reals_begin(&reals, r, r->in[0]->element);
     const void *x = tn_reals_in(&reals, 0), *weights = tn_reals_in(&reals, 1), *bias = tn_reals_in(&reals, 2);
+    struct tn_conv_finish finish = {&e, tn_reals_in(&reals, e.bias), tn_reals_in(&reals, e.residual)};
     void *y = tn_reals_out(&reals, 0);
     uint64_t cost = c.out_plane * c.each_channels * c.taps;
     if (tn_reals_good(&reals) && reals.wide) {
@@ -208,14 +226,15 @@ static bool run_transpose(struct tn_run *r)
     } else if (tn_reals_good(&reals) && (c.each_channels < 4 || c.out_plane == 0)) {
         struct transpose_f32 k = {&c, x, weights, bias, y};
         tn_run_items(r, c.images * c.maps, cost, transpose_planes_f32, &k);
+        for (uint64_t i = 0; i < c.images * c.maps; i++) finish_plane(&finish, &c, r->kernels, y, i / c.maps, i % c.maps);
     } else if (tn_reals_good(&reals)) {
-        by_products(r, &reals, &c, x, weights, bias, y);
+        by_products(r, &reals, &c, x, weights, bias, y, &finish);
     }
     return tn_reals_end(&reals);
 }
 
 static const struct tn_operator rows[] = {
-    {.name = "ConvTranspose", .since = 1, .infer = infer_transpose, .run = run_transpose},
+    {.name = "ConvTranspose", .since = 1, .infer = infer_transpose, .run = run_transpose, .lacks = tn_epilogue_lacks},
 };
 
 const struct tn_operators tn_ops_conv_transpose = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -90,7 +90,7 @@ FLOATS(elu, x < 0 ? a * expm1f(x) : x, x < 0 ? a * expm1(x) : x)
 FLOATS(selu, x <= 0 ? b * (a * expf(x) - a) : b * x, x <= 0 ? b * (a * exp(x) - a) : b * x)
 FLOATS(celu, x < 0 ? a * expm1f(x / a) : x, x < 0 ? a * expm1(x / a) : x)
 FLOATS(thresholded, x > a ? x : x != x ? x : 0, x > a ? x : x != x ? x : 0)
-FLOATS(hard_sigmoid, fmaxf(0, fminf(1, a * x + b)), fmax(0, fmin(1, a * x + b)))
+FLOATS(hard_sigmoid, a * x + b < 0 ? 0 : a * x + b > 1 ? 1 : a * x + b, a * x + b < 0 ? 0 : a * x + b > 1 ? 1 : a * x + b)
 FLOATS(hard_swish, x *fmaxf(0, fminf(1, x / 6 + 0.5f)), x *fmax(0, fmin(1, x / 6 + 0.5)))
 /* Gelu: x Phi(x); with tanh: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel 2016) */
 FLOATS(gelu, 0.5f * x * (1 + erff(x * 0.70710678118654752f)), 0.5 * x * (1 + erf(x * 0.70710678118654752)))

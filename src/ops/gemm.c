@@ -143,8 +143,8 @@ static void batch_member(void *arg, unsigned rank, unsigned size)
 bool tn_gemm_batch(struct tn_run *r, const struct tn_gemm *g, uint64_t batch, const uint64_t *a_at, const uint64_t *b_at)
 {
     struct batch b = {r->kernels, g, a_at, b_at, batch, NULL, 0};
-    unsigned want = r->threads < batch ? r->threads : (unsigned)batch;
-    if (batch < r->threads || batch < 2) {
+    unsigned want = r->threads ? r->threads : 1;
+    if (batch < want || batch < 2) {
         bool good = true;
         for (uint64_t i = 0; good && i < batch; i++) {
             struct tn_gemm one = product(g, i, a_at, b_at);

@@ -2,6 +2,7 @@
  * MatMul and Gemm. float32 and half precision run on the packed kernels, constant second operands are packed when the
  * session is made; float64 and integers (which wrap) on plain loops.
  */
+#include "ops/epilogue.h"
 #include "ops/gemm.h"
 #include "ops/matmul.h"
 #include "ops/real.h"
@@ -77,9 +78,30 @@ static bool batched(struct tn_run *r, const struct tn_matmul *s, const struct tn
     return good;
 }
 
+static void finish_items(void *user, uint64_t begin, uint64_t end)
+{
+    struct tn_finish_args a = *(const struct tn_finish_args *)user;
+    a.y += begin * a.y_stride;
+    if (a.residual) a.residual += begin * a.residual_stride;
+    a.rows = (size_t)(end - begin);
+    tn_finish_rows(&a);
+}
+
+/* What a patch has folded into a product whose rows are in y, [rows, n]. */
+static void finish_folded(struct tn_run *r, struct tn_reals *reals, const struct tn_epilogue *e, float *y, size_t n)
+{
+    if (!e->any || r->out[0]->count == 0) return;
+    struct tn_finish_args a = {.kernels = r->kernels, .e = e, .y = y, .y_stride = n, .width = n, .column_bias = tn_reals_in(reals, e->bias),
+                               .residual = tn_reals_in(reals, e->residual), .residual_stride = n};
+    if (tn_reals_good(reals)) tn_run_items(r, r->out[0]->count / n, n * (e->kind == TN_FINISH_ACT ? 16 : 2), finish_items, &a);
+}
+
 static bool matmul_f32(struct tn_run *r, const struct tn_matmul *s)
 {
     struct tn_reals reals;
+    struct tn_epilogue e;
+    tn_epilogue_read(r->node, &e);
+    if (!tn_epilogue_check(r, &e, s->n)) return false;
     tn_reals_begin(&reals, r, TN_EL_F32);
     struct tn_gemm g = {.m = s->m, .n = s->n, .k = s->k, .a_row = s->k, .b_k = s->n, .b_n = 1, .c_row = s->n, .packed = r->state};
     g.a = tn_reals_in(&reals, 0);
@@ -92,6 +114,7 @@ static bool matmul_f32(struct tn_run *r, const struct tn_matmul *s)
     } else {
         batched(r, s, &g);
     }
+    if (tn_reals_good(&reals)) finish_folded(r, &reals, &e, g.c, s->n);
     return tn_reals_end(&reals);
 }
 
@@ -146,6 +169,9 @@ static bool run_matmul(struct tn_run *r)
     tn_matmul_shape(r->in[0], r->in[1], &s);
     if (r->out[0]->count == 0) return true;
     if (is_float32(e)) return matmul_f32(r, &s);
+    struct tn_epilogue folded;
+    tn_epilogue_read(r->node, &folded);
+    if (!tn_epilogue_check(r, &folded, s.n)) return false;
     return plain_product(r, &s, r->in[0]->data, r->in[1]->data, r->out[0]->data, e);
 }
 
@@ -277,6 +303,9 @@ static bool gemm_f32(struct tn_run *r, struct tn_gemm *g, struct finish *f)
     const struct gemm_state *state = r->state;
     const struct tn_tensor *a = r->in[0], *c = r->in_count > 2 ? r->in[2] : NULL;
     struct tn_reals reals;
+    struct tn_epilogue e;
+    tn_epilogue_read(r->node, &e);
+    if (!tn_epilogue_check(r, &e, g->n)) return false;
     tn_reals_begin(&reals, r, TN_EL_F32);
     g->packed = state ? state->layer : NULL;
     g->a = tn_reals_in(&reals, 0);
@@ -291,6 +320,7 @@ static bool gemm_f32(struct tn_run *r, struct tn_gemm *g, struct finish *f)
     }
     if (tn_reals_good(&reals)) tn_gemm_team(r, g);
     if (tn_reals_good(&reals) && (f->c || (!in_it && f->alpha != 1))) tn_run_items(r, g->m, 2 * g->n, finish_rows, f);
+    if (tn_reals_good(&reals)) finish_folded(r, &reals, &e, g->c, g->n);
     return tn_reals_end(&reals);
 }
 
@@ -359,8 +389,8 @@ static void release_gemm(struct tn_alloc *alloc, void *state)
 }
 
 static const struct tn_operator rows[] = {
-    {.name = "MatMul", .since = 1, .infer = infer_matmul, .run = run_matmul, .prepare = prepare_matmul, .release = release_packed},
-    {.name = "Gemm", .since = 1, .infer = infer_gemm, .run = run_gemm, .prepare = prepare_gemm, .release = release_gemm},
+    {.name = "MatMul", .since = 1, .infer = infer_matmul, .run = run_matmul, .prepare = prepare_matmul, .release = release_packed, .lacks = tn_epilogue_lacks},
+    {.name = "Gemm", .since = 1, .infer = infer_gemm, .run = run_gemm, .prepare = prepare_gemm, .release = release_gemm, .lacks = tn_epilogue_lacks},
 };
 
 const struct tn_operators tn_ops_matmul = {rows, sizeof(rows) / sizeof(rows[0])};

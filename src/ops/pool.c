@@ -263,6 +263,7 @@ static bool run_unpool(struct tn_run *r)
     struct tn_window w = {.rank = x->rank - 2};
     int64_t dims[TN_RANK] = {x->dims[0], x->dims[1]};
     uint64_t count;
+    if (!tn_run_shaped(r)) return false;
     const char *bad = unpooled(r->node, x->dims + 2, &w);
     if (bad) return tn_run_refuse(r, bad, "attributes or a shape that do not fit");
     for (uint32_t i = 0; i < w.rank; i++) dims[i + 2] = w.out[i];

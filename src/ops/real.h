@@ -28,6 +28,15 @@ void *tn_reals_scratch(struct tn_reals *s, size_t count);
 /* Rounds the results and gives everything back; whether all went well. */
 bool tn_reals_end(struct tn_reals *s);
 
+/* Whether inference could state the shapes of all wanted outputs; a refusal otherwise. */
+static inline bool tn_run_shaped(struct tn_run *r)
+{
+    for (uint32_t k = 0; k < r->out_count; k++) {
+        if (r->wanted[k] && !r->out[k]) return tn_run_refuse(r, "operands whose result has a shape", "sizes that are negative or too large");
+    }
+    return true;
+}
+
 /* Whether the call goes on: no failure so far. */
 static inline bool tn_reals_good(const struct tn_reals *s)
 {

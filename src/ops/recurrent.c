@@ -33,7 +33,14 @@ struct activation {
     double alpha, beta;
 };
 
+/* Constant weights, packed: of the input by direction, of the state by direction and part (see add_state). */
+struct packed {
+    struct tn_linear *w[2], *r[2][2];
+};
+
 struct recurrent {
+    const struct packed *state; /* NULL: the weights are operands */
+    const struct tn_kernels *kernels;
     unsigned gates, directions;
     bool reverse, coupled, linear_before_reset, by_batch;
     double clip; /* 0: none */
@@ -167,7 +174,9 @@ static bool infer_recurrent(struct tn_infer *t)
 #define TN_BODY(name) name##_f32
 #define EXP(x) tn_exp_f32(x)
 #define TANH(x) tanhf(x)
+#define PACKED
 #include "ops/recurrent_body.h"
+#undef PACKED
 #undef REAL
 #undef TN_BODY
 #undef EXP
@@ -182,6 +191,8 @@ static bool read_call(struct tn_run *r, struct recurrent *l)
 {
     const struct tn_tensor *x = r->in[X], *lengths = r->in_count > LENGTHS ? r->in[LENGTHS] : NULL;
     read_node(r->node, l);
+    l->state = r->state;
+    l->kernels = r->kernels;
     l->steps = (uint64_t)x->dims[l->by_batch];
     l->batch = (uint64_t)x->dims[!l->by_batch];
     l->input = (uint64_t)x->dims[2];
@@ -245,9 +256,10 @@ static bool run_f32(struct tn_run *r, const struct recurrent *l, const struct pa
     for (unsigned d = 0; d < l->directions; d++) {
         float *gates = (float *)p->gates + d * rows * width;
         fill_bias_f32(l, p->bias ? (const float *)p->bias + d * 2 * width : NULL, gates, rows);
-        turn_f32((const float *)p->r + d * width * l->hidden, (float *)p->turned + d * width * l->hidden, width, l->hidden);
-        struct tn_gemm g = {.m = rows, .n = width, .k = l->input, .a = p->x, .a_row = l->input, .b = (const float *)p->w + d * width * l->input,
-                            .b_k = 1, .b_n = l->input, .c = gates, .c_row = width, .add = true};
+        if (!l->state) turn_f32((const float *)p->r + d * width * l->hidden, (float *)p->turned + d * width * l->hidden, width, l->hidden);
+        struct tn_gemm g = {.m = rows, .n = width, .k = l->input, .a = p->x, .a_row = l->input, .b_k = 1, .b_n = l->input, .c = gates,
+                            .c_row = width, .add = true, .packed = l->state ? l->state->w[d] : NULL};
+        if (!g.packed) g.b = (const float *)p->w + d * width * l->input;
         if (rows && width && l->input && !tn_gemm_team(r, &g)) return false;
     }
     struct layer_f32 k = {l, p->gates, p->turned, p->bias, p->peep, p->h, p->c, p->y, p->room};
@@ -285,12 +297,14 @@ static bool run_recurrent(struct tn_run *r)
                 tn_mul(count, (size_t)l.steps, &count);
     if (!fits) return tn_run_no_memory(r);
     p.x = input_of(&reals, &l);
-    p.w = tn_reals_in(&reals, W);
-    p.r = tn_reals_in(&reals, R);
+    if (!l.state) {
+        p.w = tn_reals_in(&reals, W);
+        p.r = tn_reals_in(&reals, R);
+        p.turned = tn_reals_scratch(&reals, r->in[R]->count);
+    }
     p.bias = tn_reals_in(&reals, B);
     p.peep = l.gates == 4 ? tn_reals_in(&reals, P) : NULL;
     p.gates = tn_reals_scratch(&reals, count);
-    p.turned = tn_reals_scratch(&reals, r->in[R]->count);
     p.h = state_in(&reals, &l, H);
     p.c = l.gates == 4 ? state_in(&reals, &l, C) : NULL;
     p.room = l.gates == 3 ? tn_reals_scratch(&reals, l.directions * l.batch * l.hidden) : NULL;
@@ -302,10 +316,53 @@ static bool run_recurrent(struct tn_run *r)
     return tn_reals_end(&reals);
 }
 
+/* ---- constant weights --------------------------------------------------------------------------------------------- */
+
+static void release_recurrent(struct tn_alloc *alloc, void *state)
+{
+    struct packed *k = state;
+    for (unsigned d = 0; d < 2; d++) {
+        tn_free(alloc, k->w[d]);
+        tn_free(alloc, k->r[d][0]);
+        tn_free(alloc, k->r[d][1]);
+    }
+    tn_free(alloc, k);
+}
+
+/* Rows [first, first + count) of the matrices of direction d of a weight [directions, gates * hidden, k]. */
+static bool pack_rows(struct tn_prepare *p, const struct tn_tensor *t, unsigned d, size_t first, size_t count, struct tn_linear **out)
+{
+    size_t k = (size_t)t->dims[2], at = (d * (size_t)t->dims[1] + first) * k;
+    *out = tn_gemm_pack(p, t, (const char *)t->data + at * tn_element_size(t->element), k, count, 1, k, NULL);
+    return *out != NULL;
+}
+
+static enum tn_status prepare_recurrent(struct tn_prepare *p, void **state)
+{
+    const struct tn_tensor *w = p->in[W], *r = p->in[R];
+    unsigned gates = gates_of(p->node);
+    if (!w || !r || w->element != r->element || w->element == TN_EL_F64 || w->rank != 3 || r->rank != 3 || w->count == 0 || r->count == 0) return TN_OK;
+    size_t directions = (size_t)r->dims[0], hidden = (size_t)r->dims[2], part = gates == 3 ? 2 * hidden : gates * hidden;
+    if (directions > 2 || r->dims[1] != (int64_t)(gates * hidden) || w->dims[0] != r->dims[0] || w->dims[1] != r->dims[1]) return TN_OK;
+    struct packed *k = tn_calloc(p->alloc, 1, sizeof(*k));
+    bool good = k != NULL;
+    for (unsigned d = 0; good && d < directions; d++) {
+        good = pack_rows(p, w, d, 0, (size_t)w->dims[1], &k->w[d]) && pack_rows(p, r, d, 0, part, &k->r[d][0]);
+        if (good && gates == 3) good = pack_rows(p, r, d, part, hidden, &k->r[d][1]);
+    }
+    if (!good) {
+        if (k) release_recurrent(p->alloc, k);
+        return TN_INSUFFICIENT_MEMORY;
+    }
+    p->keep[W] = p->keep[R] = false;
+    *state = k;
+    return TN_OK;
+}
+
 static const struct tn_operator rows[] = {
-    {.name = "RNN", .since = 1, .infer = infer_recurrent, .run = run_recurrent},
-    {.name = "GRU", .since = 1, .infer = infer_recurrent, .run = run_recurrent},
-    {.name = "LSTM", .since = 1, .infer = infer_recurrent, .run = run_recurrent},
+    {.name = "RNN", .since = 1, .infer = infer_recurrent, .run = run_recurrent, .prepare = prepare_recurrent, .release = release_recurrent},
+    {.name = "GRU", .since = 1, .infer = infer_recurrent, .run = run_recurrent, .prepare = prepare_recurrent, .release = release_recurrent},
+    {.name = "LSTM", .since = 1, .infer = infer_recurrent, .run = run_recurrent, .prepare = prepare_recurrent, .release = release_recurrent},
 };
 
 const struct tn_operators tn_ops_recurrent = {rows, sizeof(rows) / sizeof(rows[0])};

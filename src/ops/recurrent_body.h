@@ -1,6 +1,6 @@
 /*
  * Steps of recurrent layers, for one type. A step's products with the input are made for all steps at once; those with
- * the state here, row by row. REAL, TN_BODY(name).
+ * the state here, row by row. REAL, TN_BODY(name), EXP(x), TANH(x); PACKED when the state's weights may be packed.
  */
 static REAL TN_BODY(activate)(const struct activation *f, REAL x)
 {
@@ -53,6 +53,24 @@ static void TN_BODY(add_product)(const REAL *a, const REAL *b, uint64_t step, RE
     }
 }
 
+/* The state's products of a direction; part 1 is the hidden gate of a GRU, which part 0 then leaves out. */
+static void TN_BODY(add_state)(const struct recurrent *l, unsigned direction, unsigned part, const REAL *h, const REAL *r, REAL *y)
+{
+    uint64_t n = l->hidden, width = l->gates * n, first = part ? 2 * n : 0, count = l->gates != 3 ? width : part ? n : 2 * n;
+#ifdef PACKED
+    const struct tn_linear *layer = l->state ? l->state->r[direction][part] : NULL;
+    if (layer) {
+        struct tn_linear_args a = {.layer = layer, .x = h, .x_stride = n, .y = y, .y_stride = count, .residual = y, .residual_stride = count,
+                                   .rows = 1, .act = TN_ACT_IDENTITY};
+        l->kernels->linear(&a, 0, 1);
+        return;
+    }
+#else
+    (void)direction;
+#endif
+    TN_BODY(add_product)(h, r + first, width, y, count, n);
+}
+
 /*
  * One step of one row: `gates` holds the input's products and biases [gates, hidden], `r` the state's weights turned to
  * [hidden, gates * hidden]. h and c are replaced.
@@ -62,7 +80,7 @@ static void TN_BODY(lstm_step)(const struct recurrent *l, unsigned direction, RE
     uint64_t n = l->hidden;
     const struct activation *f = l->functions + direction * 3;
     REAL *i = gates, *o = gates + n, *g = gates + 2 * n, *k = gates + 3 * n; /* input, output, forget, cell */
-    TN_BODY(add_product)(h, r, 4 * n, gates, 4 * n, n);
+    TN_BODY(add_state)(l, direction, 0, h, r, gates);
     for (uint64_t d = 0; peep && d < n; d++) {
         i[d] += peep[d] * c[d];
         g[d] += peep[2 * n + d] * c[d];
@@ -88,15 +106,15 @@ static void TN_BODY(gru_step)(const struct recurrent *l, unsigned direction, REA
     uint64_t n = l->hidden;
     const struct activation *f = l->functions + direction * 2;
     REAL *z = gates, *reset = gates + n, *k = gates + 2 * n;
-    TN_BODY(add_product)(h, r, 3 * n, gates, 2 * n, n);
+    TN_BODY(add_state)(l, direction, 0, h, r, gates);
     TN_BODY(activate_row)(&f[0], l->clip, z, 2 * n);
     if (l->linear_before_reset) {
         for (uint64_t d = 0; d < n; d++) room[d] = r_bias ? r_bias[d] : 0;
-        TN_BODY(add_product)(h, r + 2 * n, 3 * n, room, n, n);
+        TN_BODY(add_state)(l, direction, 1, h, r, room);
         for (uint64_t d = 0; d < n; d++) k[d] += reset[d] * room[d];
     } else {
         for (uint64_t d = 0; d < n; d++) room[d] = reset[d] * h[d];
-        TN_BODY(add_product)(room, r + 2 * n, 3 * n, k, n, n);
+        TN_BODY(add_state)(l, direction, 1, room, r, k);
     }
     TN_BODY(activate_row)(&f[1], l->clip, k, n);
     for (uint64_t d = 0; d < n; d++) h[d] = (1 - z[d]) * k[d] + z[d] * h[d];
@@ -105,7 +123,7 @@ static void TN_BODY(gru_step)(const struct recurrent *l, unsigned direction, REA
 static void TN_BODY(rnn_step)(const struct recurrent *l, unsigned direction, REAL *gates, const REAL *r, REAL *h)
 {
     uint64_t n = l->hidden;
-    TN_BODY(add_product)(h, r, n, gates, n, n);
+    TN_BODY(add_state)(l, direction, 0, h, r, gates);
     TN_BODY(activate_row)(&l->functions[direction], l->clip, gates, n);
     for (uint64_t d = 0; d < n; d++) h[d] = gates[d];
 }
@@ -130,7 +148,7 @@ static void TN_BODY(layer_rows)(void *user, uint64_t begin, uint64_t end)
         unsigned direction = (unsigned)(item / l->batch);
         uint64_t row = item % l->batch, steps = l->lengths ? (uint64_t)l->lengths[row] : l->steps;
         REAL *h = k->h + item * n, *c = k->c ? k->c + item * n : NULL;
-        const REAL *r = k->turned + direction * n * width;
+        const REAL *r = k->turned ? k->turned + direction * n * width : NULL;
         const REAL *bias = k->bias ? k->bias + direction * 2 * width : NULL, *peep = k->peep ? k->peep + direction * 3 * n : NULL;
         bool back = l->reverse || direction == 1;
         for (uint64_t s = 0; s < l->steps; s++) {

@@ -10,6 +10,7 @@ extern const struct tn_operators tn_ops_constant;
 extern const struct tn_operators tn_ops_contrib_attention;
 extern const struct tn_operators tn_ops_contrib_fused;
 extern const struct tn_operators tn_ops_contrib_gelu;
+extern const struct tn_operators tn_ops_contrib_group_attention;
 extern const struct tn_operators tn_ops_contrib_matmul_nbits;
 extern const struct tn_operators tn_ops_contrib_norm;
 extern const struct tn_operators tn_ops_contrib_qmatmul;
@@ -54,6 +55,7 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_contrib_attention,
     &tn_ops_contrib_fused,
     &tn_ops_contrib_gelu,
+    &tn_ops_contrib_group_attention,
     &tn_ops_contrib_matmul_nbits,
     &tn_ops_contrib_norm,
     &tn_ops_contrib_qmatmul,

@@ -293,6 +293,8 @@ int64_t tn_resize_nearest(const struct tn_resize *p, uint32_t d, int64_t o)
 {
     double at;
     if (!original(p, d, o, &at)) return -1;
+    /* Scales are float32: 2.3 is not known well enough to tell 4.5000001 from the middle that was meant. */
+    at = (double)(float)at;
     switch (p->rounding) {
     case TN_ROUND_PREFER_FLOOR:
         at = ceil(at - 0.5);

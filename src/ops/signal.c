@@ -2,7 +2,7 @@
  * Fourier transforms, windows and mel filters. Transforms run in double: powers of two by Cooley and Tukey, other lengths
  * by Bluestein's convolution; so no length is slow.
  */
-#include "ops/op.h"
+#include "ops/real.h"
 
 #include "base/checked.h"
 
@@ -209,6 +209,7 @@ static bool run_dft(struct tn_run *r)
     uint32_t at = (uint32_t)(axis < 0 ? axis + x->rank : axis);
     uint64_t outer = 1, inner = 1;
     struct transform t;
+    if (!tn_run_shaped(r)) return false;
     if (y->count == 0) return true;
     for (uint32_t i = 0; i < at; i++) outer *= (uint64_t)x->dims[i];
     for (uint32_t i = at + 1; i + 1 < x->rank; i++) inner *= (uint64_t)x->dims[i];
@@ -286,6 +287,7 @@ static bool run_stft(struct tn_run *r)
     const struct tn_tensor *x = r->in[0], *window = r->in_count > 2 ? r->in[2] : NULL;
     struct tn_tensor *y = r->out[0];
     struct transform t;
+    if (!tn_run_shaped(r)) return false;
     if (y->count == 0) return true;
     size_t n = r->in_count > 3 && r->in[3] ? (size_t)tn_run_int(r, 3, 0) : window ? (size_t)window->count : (size_t)x->dims[1];
     uint64_t step = (uint64_t)tn_run_int(r, 1, 0), frames = (uint64_t)y->dims[1], bins = (uint64_t)y->dims[2], parts = (uint64_t)x->dims[2];

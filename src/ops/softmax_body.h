@@ -5,33 +5,40 @@ struct TN_BODY(softmax) {
     struct tn_rows rows;
 };
 
-/* A row's largest number; NaN when it has one. */
+/* A row's largest number; what is not a number is left to the exponentials. */
 static REAL TN_BODY(largest)(const REAL *x, uint64_t n, uint64_t step)
 {
-    REAL most = -INFINITY, sum = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        most = x[i * step] > most ? x[i * step] : most;
-        sum += x[i * step] != x[i * step];
-    }
-    return sum > 0 ? (REAL)NAN : most;
+    REAL most = -INFINITY;
+    for (uint64_t i = 0; i < n; i++) most = x[i * step] > most ? x[i * step] : most;
+    return most;
 }
 
-/* y = e^(x - most); the sum of them, in eight lanes. */
+/* The same of numbers side by side, in sixteen lanes. */
+static REAL TN_BODY(largest_near)(const REAL *x, uint64_t n)
+{
+    REAL lane[16], most;
+    uint64_t i = 0;
+    for (int k = 0; k < 16; k++) lane[k] = -INFINITY;
+    for (; i + 16 <= n; i += 16) {
+        for (int k = 0; k < 16; k++) lane[k] = x[i + k] > lane[k] ? x[i + k] : lane[k];
+    }
+    most = TN_BODY(largest)(lane, 16, 1);
+    for (; i < n; i++) most = x[i] > most ? x[i] : most;
+    return most;
+}
+
+/* y = e^(x - most); the sum of them, in sixteen lanes. */
 static REAL TN_BODY(exponentials)(const REAL *x, REAL *y, uint64_t n, REAL most)
 {
-    REAL lane[8] = {0};
+    REAL lane[16] = {0}, sum = 0;
     uint64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        for (int k = 0; k < 8; k++) {
-            y[i + k] = EXP(x[i + k] - most);
-            lane[k] += y[i + k];
-        }
+    for (uint64_t k = 0; k < n; k++) y[k] = EXP(x[k] - most);
+    for (; i + 16 <= n; i += 16) {
+        for (int k = 0; k < 16; k++) lane[k] += y[i + k];
     }
-    for (; i < n; i++) {
-        y[i] = EXP(x[i] - most);
-        lane[0] += y[i];
-    }
-    return ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+    for (; i < n; i++) sum += y[i];
+    for (int k = 0; k < 16; k++) sum += lane[k];
+    return sum;
 }
 
 static void TN_BODY(softmax_rows)(void *user, uint64_t begin, uint64_t end)
@@ -41,14 +48,18 @@ static void TN_BODY(softmax_rows)(void *user, uint64_t begin, uint64_t end)
     for (uint64_t i = begin; i < end; i++) {
         uint64_t at = i / inner * n * inner + i % inner;
         const REAL *x = k->x + at;
-        REAL *y = k->y + at, most = TN_BODY(largest)(x, n, inner), sum = 0;
+        REAL *y = k->y + at, most = inner == 1 ? TN_BODY(largest_near)(x, n) : TN_BODY(largest)(x, n, inner), sum = 0;
         if (inner == 1) {
             sum = TN_BODY(exponentials)(x, y, n, most);
         } else {
             for (uint64_t m = 0; m < n; m++) sum += y[m * inner] = EXP(x[m * inner] - most);
         }
         REAL factor = 1 / sum;
-        for (uint64_t m = 0; m < n; m++) y[m * inner] *= factor;
+        if (inner == 1) {
+            for (uint64_t m = 0; m < n; m++) y[m] *= factor;
+        } else {
+            for (uint64_t m = 0; m < n; m++) y[m * inner] *= factor;
+        }
     }
 }
 

@@ -3,8 +3,9 @@
  * gives one number, or one for "not relevant" and one for "relevant".
  *
  * The rules are those of CrossEncoder in sentence-transformers 6.2: the activation that the package states, else a sigmoid
- * on one output. Two outputs are scored as its LogitScore does: log-odds of relevant against not. More outputs rank
- * nothing. A classifier of two labels that mean something else is refused: its scores would order documents plausibly.
+ * on one output; its rank() takes no more. Two outputs that exclude one another are scored as its LogitScore does: log-odds
+ * of relevant against not. Where no name says which is which the second is, with a warning; names or a problem_type that say
+ * something else are refused, and so are more outputs: their scores would order documents plausibly.
  */
 #include "base/json_write.h"
 #include "task/forms.h"
@@ -12,13 +13,18 @@
 #include "task/rerank.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* ---- which number is the score --------------------------------------------------------------------------------------- */
 
 /* Names of labels, in lower case, by what they say of a document. Listed, never guessed from parts of words. */
-static const char *const relevant_names[] = {"relevant", "relevance", "yes", "true", "match", "related", "duplicate", "1", "label_1", NULL};
+static const char *const relevant_names[] = {"relevant", "relevance", "yes", "true", "match", "related", "duplicate", NULL};
 static const char *const other_names[] = {"irrelevant", "not_relevant", "not relevant", "non-relevant", "no", "false", "no_match",
-                                          "unrelated", "not_duplicate", "0", "label_0", NULL};
+                                          "unrelated", "not_duplicate", NULL};
+/* Those of other questions, and bare numbers: they go with the usual order of the outputs, or speak against it. */
+static const char *const second_names[] = {"1", "label_1", "positive", "pos", "good", "entailment", "entailed", NULL};
+static const char *const first_names[] = {"0", "label_0", "negative", "neg", "bad", "not_entailment", "not_entailed", NULL};
+static const char *const numbers[] = {"0", "1", "label_0", "label_1", NULL};
 
 static bool is_named(struct tn_str label, const char *const *names)
 {
@@ -41,19 +47,43 @@ static enum tn_act activation_of(const struct tn_head *head)
     return TN_ACT_IDENTITY;
 }
 
+static bool are_named(const struct tn_head *head, uint32_t i, const char *const *names, const char *const *others)
+{
+    return is_named(head->labels[i], names) && is_named(head->labels[1 - i], others);
+}
+
+/* Two numbers are one score only where they exclude one another and nothing was put on them. */
+static const char *unfit_for_two(const struct tn_head *head, enum tn_act act)
+{
+    if (head->problem == TN_PROBLEM_REGRESSION) return "the head predicts two values, neither of which is said to be a document's relevance";
+    if (head->problem == TN_PROBLEM_MULTI_LABEL) return "the head's two labels do not exclude one another, so that they are no score against each other";
+    if (head->activation.n && act != TN_ACT_IDENTITY) return "the package puts an activation on each of two outputs, which leaves no score of the pair";
+    return NULL;
+}
+
+/* Where nothing says "relevant", the second output is, as in training with the targets 0 and 1. Names may say otherwise. */
+static const char *read_two(const struct tn_head *head, struct tn_rerank_rule *rule)
+{
+    rule->relevant = 1;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!are_named(head, i, relevant_names, other_names)) continue;
+        rule->relevant = i;
+        return NULL;
+    }
+    rule->by_convention = true;
+    bool scorer = head->cross_encoder || (is_named(head->labels[0], numbers) && is_named(head->labels[1], numbers));
+    if (scorer && are_named(head, 1, second_names, first_names)) return NULL;
+    if (are_named(head, 0, second_names, first_names) && scorer) return "the names of the head's two labels contradict the order in which relevance comes second";
+    return "neither of the head's two labels says that a document is relevant";
+}
+
 struct tn_rerank_rule tn_rerank_rule_of(const struct tn_head *head)
 {
     struct tn_rerank_rule rule = {.act = activation_of(head)};
-    if (head->outputs == 1) rule.outputs = 1;
-    if (head->outputs != 2) return rule;
-    for (uint32_t i = 0; i < 2; i++) {
-        if (!is_named(head->labels[i], relevant_names) || !is_named(head->labels[1 - i], other_names)) continue;
-        rule.outputs = 2;
-        rule.relevant = i;
-    }
-    /* Names that say nothing of relevance are a matter of the training only where the package is known to score pairs. */
-    if (rule.outputs == 0 && head->cross_encoder) rule.outputs = 2, rule.relevant = 1;
-    rule.by_convention = rule.outputs == 2 && !head->labels_stated && !head->cross_encoder;
+    if (head->outputs != 1 && head->outputs != 2) rule.refusal = "the head gives several numbers, none of which is a document's relevance";
+    if (head->outputs == 2) rule.refusal = unfit_for_two(head, rule.act);
+    if (head->outputs == 2 && !rule.refusal) rule.refusal = read_two(head, &rule);
+    if (!rule.refusal) rule.outputs = (uint32_t)head->outputs;
     return rule;
 }
 
@@ -84,29 +114,41 @@ float tn_rerank_score(const struct tn_rerank_rule *rule, tn_score_choice choice,
 
 /* ---- assessment -------------------------------------------------------------------------------------------------------- */
 
-static void refuse_outputs(const struct tn_description *d, struct tn_findings *findings)
+/* The two names, which are the package's own; cut where they are long. */
+static void find_labels(struct tn_finding *f, const struct tn_head *h, const char *evidence)
+{
+    char first[64], second[64];
+    if (h->outputs != 2) {
+        tn_found(f, "%s", evidence);
+        return;
+    }
+    snprintf(first, sizeof(first), "%.*s", TN_FMT_ARG(h->labels[0]));
+    snprintf(second, sizeof(second), "%.*s", TN_FMT_ARG(h->labels[1]));
+    tn_found(f, "output 0 is \"%s\", output 1 is \"%s\"%s%s; %s", first, second, h->problem ? ", problem_type is " : "",
+             h->problem ? tn_problem_name(h->problem) : "", evidence);
+}
+
+static void refuse_outputs(const struct tn_description *d, const char *why, struct tn_findings *findings)
 {
     char evidence[256];
-    const struct tn_head *h = d->head;
     tn_head_evidence(d, evidence, sizeof(evidence));
-    struct tn_finding *f =
-        tn_findings_add(findings, TN_BLOCKER, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
-                        h->outputs > 2 ? "the head gives several numbers, none of which is a document's relevance"
-                                       : "neither of the head's two labels says that a document is relevant");
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS, "%s", why);
     tn_at_class(f, d);
-    tn_found(f, "%s", evidence);
-    tn_expected(f, "one output; or two named irrelevant and relevant, no and yes, 0 and 1, LABEL_0 and LABEL_1; or a package that "
-                   "was saved as a CrossEncoder");
+    find_labels(f, d->head, evidence);
+    tn_expected(f, "one output; or two that exclude one another, named irrelevant and relevant, no and yes, LABEL_0 and LABEL_1; or "
+                   "negative and positive of a package that was saved as a CrossEncoder");
     tn_remedy(f, "use the task classify.text, which gives all labels of a pair, or a package trained for ranking");
 }
 
 static void warn_convention(const struct tn_description *d, struct tn_findings *findings)
 {
+    char evidence[256];
+    tn_head_evidence(d, evidence, sizeof(evidence));
     struct tn_finding *f = tn_findings_add(findings, TN_WARNING, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
-                                           "nothing in the package says that its head ranks: the second of two unnamed outputs is taken for relevance");
+                                           "nothing in the package says which of two outputs is a document's relevance: the second is taken for it");
     tn_at_class(f, d);
-    tn_found(f, "2 labels without names of their own");
-    tn_expected(f, "id2label with names, or a package that was saved as a CrossEncoder");
+    find_labels(f, d->head, evidence);
+    tn_expected(f, "id2label with names such as irrelevant and relevant, or one output");
 }
 
 static void assess(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out)
@@ -115,8 +157,8 @@ static void assess(const struct tn_description *d, struct tn_findings *findings,
     tn_need_head(d, kinds, 1, "scores of pairs", findings, out);
     if (!out->head || !out->head->labels) return;
     struct tn_rerank_rule rule = tn_rerank_rule_of(out->head);
-    if (rule.outputs == 0) refuse_outputs(d, findings);
-    if (rule.by_convention) warn_convention(d, findings);
+    if (rule.refusal) refuse_outputs(d, rule.refusal, findings);
+    else if (rule.by_convention) warn_convention(d, findings);
 }
 
 /* ---- options ------------------------------------------------------------------------------------------------------------ */

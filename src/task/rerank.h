@@ -15,6 +15,7 @@ struct tn_rerank_rule {
     uint32_t outputs;  /* 1 or 2; 0: the head ranks nothing */
     uint32_t relevant; /* of two */
     bool by_convention; /* nothing but the order of the outputs says which of the two it is */
+    const char *refusal; /* why the head ranks nothing; NULL: it does */
     enum tn_act act;   /* of one output, where the request leaves the choice: what the package or the library puts on it */
 };
 

@@ -83,7 +83,14 @@ static void use(const struct tn_description *d)
     struct tn_serial_options o = {.yaml = true, .provenance = true};
     tn_buf_init(&metadata, d->inv->ctx->alloc, 64 << 20);
     tn_buf_init(&content, d->inv->ctx->alloc, 64 << 20);
-    require(tn_description_documents(d, &o, &metadata, &content, &err) == TN_OK);
+    enum tn_status status = tn_description_documents(d, &o, &metadata, &content, &err);
+    if (status != TN_OK) { /* broken files are not written down */
+        require(status != TN_INSUFFICIENT_MEMORY && d->findings.blockers > 0);
+        tn_buf_release(&metadata);
+        tn_buf_release(&content);
+        if (tn_validate_package(d, &v, &err) == TN_OK) tn_validation_release(&v);
+        return;
+    }
     /* What we write has the shape that we state. */
     require(tn_validate_text(d->inv->ctx, TN_STR("tenon_package.json"), tn_buf_str(&content), &v, &err) == TN_OK);
     require(v.kind == TN_DOCUMENT_PACKAGE && v.findings.blockers == 0);

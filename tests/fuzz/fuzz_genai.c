@@ -87,7 +87,8 @@ static void use(const struct tn_description *d, bool accepted)
     struct tn_sha256 h;
     tn_buf_init(&metadata, d->arena.alloc, 64 << 20);
     tn_buf_init(&package, d->arena.alloc, 64 << 20);
-    require(tn_description_documents(d, &options, &metadata, &package, &err) == TN_OK);
+    enum tn_status status = tn_description_documents(d, &options, &metadata, &package, &err);
+    require(status == TN_OK || (status != TN_INSUFFICIENT_MEMORY && d->findings.blockers > 0)); /* broken files are not written down */
     tn_buf_release(&metadata);
     tn_buf_release(&package);
     tn_sha256_init(&h);

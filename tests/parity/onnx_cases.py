@@ -16,9 +16,29 @@ TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.float16): TensorPr
          np.dtype(object): TensorProto.STRING}
 
 
+def map_proto(value, name):
+    """A map with all its values in one tensor."""
+    proto, keys = onnx.MapProto(name=name), list(value)
+    texts = isinstance(keys[0], str)
+    proto.key_type = TensorProto.STRING if texts else TensorProto.INT64
+    if texts:
+        proto.string_keys.extend(k.encode() for k in keys)
+    else:
+        proto.keys.extend(int(k) for k in keys)
+    values = list(value.values())
+    array = np.array(values, object) if isinstance(values[0], str) else np.array(values, np.int64 if isinstance(values[0], int) else np.float32)
+    proto.values.elem_type = onnx.SequenceProto.TENSOR
+    proto.values.tensor_values.append(numpy_helper.from_array(array))
+    return proto
+
+
 def serialize(value, name):
     if isinstance(value, dict):
-        return numpy_helper.from_dict(value, name).SerializeToString()
+        return map_proto(value, name).SerializeToString()
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        proto = onnx.SequenceProto(name=name, elem_type=onnx.SequenceProto.MAP)
+        proto.map_values.extend(map_proto(v, "") for v in value)
+        return proto.SerializeToString()
     if isinstance(value, list):
         return numpy_helper.from_list(value, name).SerializeToString()
     value = np.asarray(value)
@@ -71,6 +91,12 @@ class Cases:
         ports, fixed, feeds = [], [], {}
         for k, value in enumerate(inputs):
             if value is None:
+                continue
+            if isinstance(value, dict):
+                kinds = [TensorProto.STRING if isinstance(v, str) else TensorProto.INT64 if isinstance(v, int) else TensorProto.FLOAT for v in (next(iter(value)), next(iter(value.values())))]
+                port_type = helper.make_map_type_proto(kinds[0], helper.make_tensor_type_proto(kinds[1], []))
+                ports.append(helper.make_value_info(names[k], port_type))
+                feeds[names[k]] = value
                 continue
             value = np.asarray(value)
             if k in constant:

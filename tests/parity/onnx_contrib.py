@@ -121,6 +121,38 @@ class Makers:
                         outputs=2 if past is not None else 1, constant=self.pick((1,), ()), num_heads=n, unidirectional=self.pick(None, 1),
                         scale=self.pick(None, 0.25), qkv_hidden_sizes=[d, d, dv] if v_dim != dim or self.pick(True, False) else None)
 
+    def RotaryEmbedding(self):
+        for i in range(24):
+            batch, rows, n, dim = self.int(1, 4), self.int(1, 9), self.int(1, 5), self.pick(8, 16)
+            turned = dim if i % 3 else dim // 2
+            shape = (batch, n, rows, dim) if i % 2 else (batch, rows, n * dim)
+            positions = self.rng.integers(0, 20, (batch, rows)) if self.pick(True, False) else np.array([self.int(0, 8)])
+            partial = dict(num_heads=n, rotary_embedding_dim=turned) if turned != dim else {}
+            self.c.node("RotaryEmbedding", [self.real(*shape), positions, self.real(20, turned // 2), self.real(20, turned // 2)], interleaved=self.pick(0, 1), **partial)
+
+    def GroupQueryAttention(self):
+        for i in range(60):
+            batch, kv, dim = self.int(1, 4), self.int(1, 4), self.pick(8, 16)
+            n = kv * self.int(1, 4)
+            rows, past = self.pick((self.int(1, 8), 0), (1, self.int(1, 9)), (1, self.int(1, 9)))
+            if i % 10 == 9:
+                batch, rows, past = 1, 3, 5
+            total = rows + past
+            lengths = np.full(batch, total - 1, np.int32)
+            if past and rows == 1 and i % 4 == 1:
+                lengths[1:] = self.rng.integers(0, total, batch - 1)
+            packed = i % 3 == 2
+            q = self.real(batch, rows, (n + 2 * kv) * dim if packed else n * dim)
+            k, v = (None, None) if packed else (self.real(batch, rows, kv * dim), self.real(batch, rows, kv * dim))
+            past_k, past_v = (self.real(batch, kv, past, dim), self.real(batch, kv, past, dim)) if past else (None, None)
+            rotary = self.pick(0, 1)
+            caches = [self.real(32, dim // 2), self.real(32, dim // 2)] if rotary else [None, None]
+            bias = self.real(self.pick(1, batch), self.pick(1, n), rows, total) if i % 5 == 0 else None
+            sink = self.real(n) if i % 7 == 3 else None
+            self.c.node("GroupQueryAttention", [q, k, v, past_k, past_v, lengths, np.array(total, np.int32), *caches, None, bias, sink], outputs=3,
+                        shown=(0, 1, 2) if (lengths == total - 1).all() else (0,), num_heads=n, kv_num_heads=kv, do_rotary=rotary, rotary_interleaved=self.pick(0, 1),
+                        softcap=self.pick(None, 3.0), local_window_size=self.pick(None, 3), scale=self.pick(None, 0.4), smooth_softmax=self.pick(None, 1) if sink is None else None)
+
     # ---- normalisations ----
 
     def SkipLayerNormalization(self):

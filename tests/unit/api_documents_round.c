@@ -238,7 +238,8 @@ TEST(names_and_places_change_nothing)
     REQUIRE(api_begin(&a, 1));
     struct answer original = run(&a, test_path(PACKAGE));
     REQUIRE(original.status == TN_OK);
-    static const char *const names[] = {"\"_name_or_path\": \"somebody/else\"", "\"_name_or_path\": 7", "\"_commit_hash\": \"0\""};
+    static const char *const names[] = {"\"_name_or_path\": \"somebody/else\"", "\"_name_or_path\": 7",
+                                        "\"_commit_hash\": \"0\""};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(folder, sizeof(folder), "%s/moved %zu", test_folder(), i);
         copy_tree(test_path(PACKAGE), folder, true);
@@ -327,7 +328,8 @@ static const struct fault faults[] = {
     {CONTENT, "\"bert/1\"", "\"bert/9\"", TN_UNKNOWN_FAMILY, "/components/0/schema"},
     {CONTENT, "\"hidden_act\": \"gelu\"", "\"hidden_act\": \"sine\"", TN_UNSUPPORTED_CONFIG, "/components/0/config/hidden_act"},
     {CONTENT, "\"hidden_act\": \"gelu\",", "", TN_METADATA_INVALID, "/components/0/config/hidden_act"},
-    {CONTENT, "\"hidden_act\"", "\"hidden_acts\": 1, \"hidden_act\"", TN_UNSUPPORTED_CONFIG, "/components/0/config/hidden_acts"},
+    {CONTENT, "\"hidden_act\"", "\"hidden_acts\": 1, \"hidden_act\"", TN_UNSUPPORTED_CONFIG,
+     "/components/0/config/hidden_acts"},
     {CONTENT, "\"variant\": \"safetensors\"", "\"variant\": \"gguf\"", TN_ARTIFACT_MISSING, "/components/0/variant"},
     {CONTENT, "\"folder\": \"\"", "\"folder\": \"../other\"", TN_PATH_ESCAPE, "/components/0/folder"},
     {CONTENT, "\"path\": \"\"", "\"path\": \"/etc\"", TN_PATH_ESCAPE, "/modules/0/path"},
@@ -395,6 +397,36 @@ TEST(faults_of_the_documents)
         if (out.status == TN_OK) test_fail(__FILE__, __LINE__, "%s -> %s runs", faults[i].from, faults[i].to);
         free(out.vectors);
         check_fault(&a, folder, &faults[i]);
+    }
+    api_end(&a);
+}
+
+/* Where the weights contradict a value of the document, the refusal says in which document the value stands. */
+TEST(weights_against_values_name_the_document)
+{
+    static const struct {
+        const char *from, *to, *expected;
+        tn_status code;
+    } cases[] = {
+        {"\"intermediate_size\": 64", "\"intermediate_size\": 65", "[65, 32] ([intermediate_size, hidden_size] of ",
+         TN_TENSOR_MISMATCH},
+        {"\"type_vocab_size\": 2", "\"type_vocab_size\": 3", "[3, 32] ([type_vocab_size, hidden_size] of ", TN_TENSOR_MISMATCH},
+        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3", "3 layers (num_hidden_layers of ", TN_MISSING_TENSOR},
+        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1", "1 layers (num_hidden_layers of ", TN_UNEXPECTED_TENSOR},
+    };
+    struct api a;
+    REQUIRE(api_begin(&a, 1));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char folder[PATH], expected[256];
+        snprintf(folder, sizeof(folder), "%s/values %zu", test_folder(), i);
+        copy_tree(test_path(PACKAGE), folder, false);
+        describe_into(&a, test_path(PACKAGE), folder, "json");
+        edit(folder, CONTENT, cases[i].from, cases[i].to);
+        struct answer out = run(&a, folder);
+        CHECK_INT(out.status, cases[i].code);
+        snprintf(expected, sizeof(expected), "%s" CONTENT "#/components/0/config)", cases[i].expected);
+        CHECK_CONTAINS(tn_error_expected(a.err), expected);
+        free(out.vectors);
     }
     api_end(&a);
 }

@@ -5,6 +5,7 @@
 #include "base/findings.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 TN_DOC_ENUM_TYPE(test_colour, "Colour", "A colour.", "red", "green");
 TN_DOC_OPEN_ENUM_TYPE(test_dtype, "Dtype", NULL, "float32", "int8");
@@ -353,6 +354,36 @@ TEST(schema_of_every_construct)
     tn_json_release(&doc);
     tn_free(&alloc, text);
     tn_free(&alloc, again);
+}
+
+/* A place far down a list is found without walking there, for each of them again. */
+TEST(places_in_a_long_list)
+{
+    enum { COUNT = 100000 };
+    static const char begin[] = "{\"id\":\"a\",\"stated\":null,\"names\":[";
+    struct tn_alloc memory;
+    struct tn_json_doc doc = {0};
+    struct tn_findings list;
+    struct tn_limits limits = tn_limits_default();
+    char *text = malloc(sizeof(begin) + 2 * COUNT + 8), pointer[64];
+    tn_alloc_init(&memory);
+    tn_findings_init(&list, &memory, COUNT);
+    memcpy(text, begin, sizeof(begin));
+    char *at = text + sizeof(begin) - 1;
+    for (size_t i = 0; i < COUNT; i++) at += sprintf(at, i ? ",7" : "7");
+    strcpy(at, "]}");
+    REQUIRE(tn_json_parse_copy(&doc, &memory, &limits, TN_STR("long.json"), tn_str_of(text), NULL) == TN_OK);
+    clock_t before = clock();
+    CHECK_INT(tn_doctype_check(tn_json_root(&doc), &all, TN_PHASE_DESCRIBE, &list), TN_METADATA_INVALID);
+    double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
+    printf("    %zu findings in %.3f s\n", list.count, seconds);
+    CHECK_INT(list.count, COUNT);
+    CHECK(seconds < 5); /* by walking it would be minutes */
+    snprintf(pointer, sizeof(pointer), "/names/%d", COUNT - 1);
+    CHECK_STR(list.items[COUNT - 1].element, pointer);
+    tn_findings_release(&list);
+    tn_json_release(&doc);
+    free(text);
 }
 
 TEST(fields_by_name)

@@ -13,7 +13,8 @@
 /* The kit's package with nothing but its documents, weights and tokenizer. */
 static bool to_documents(void)
 {
-    static const char *const conventions[] = {"config.json", "tokenizer_config.json", "modules.json", "sentence_bert_config.json",
+    static const char *const conventions[] = {"config.json", "tokenizer_config.json", "modules.json",
+                                              "sentence_bert_config.json",
                                               "config_sentence_transformers.json", "1_Pooling/config.json", "2_Dense/config.json"};
     struct tn_buf metadata, content;
     struct tn_serial_options serial = {.yaml = true};
@@ -58,7 +59,8 @@ static const struct kit_fault faults[] = {
               "/components/0/name", "no component", "../encoder", "encoder"),
     KIT_FAULT(DOCUMENT, "\"folder\": \"\"", "\"folder\": \"elsewhere\"", TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT,
               "/components/0/folder", "is not the folder of the weights", "elsewhere", "\"\""),
-    KIT_FAULT(DOCUMENT, "\"folder\": \"\"", "\"folder\": \"a/../..\"", TN_BLOCKER, TN_PATH_ESCAPE, DOCUMENT, "/components/0/folder",
+    KIT_FAULT(DOCUMENT, "\"folder\": \"\"", "\"folder\": \"a/../..\"", TN_BLOCKER, TN_PATH_ESCAPE, DOCUMENT,
+              "/components/0/folder",
               "leaves the package", "a/../.."),
     KIT_FAULT(DOCUMENT, "\"index\": 2", "\"index\": 1", TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT, "/modules/2/index",
               "does not follow", "1", "more than 1"),
@@ -74,7 +76,8 @@ static const struct kit_fault faults[] = {
               "/descriptive/0", "asserts a field that is known", "/hidden_size"),
     KIT_FAULT(DOCUMENT, "\"descriptive\": []", "\"descriptive\": [\"x\", \"config.json#/vocab_size\"]", TN_BLOCKER,
               TN_METADATA_INVALID, DOCUMENT, "/descriptive/1", "asserts a field that is known", "vocab_size"),
-    KIT_FAULT(DOCUMENT, "\"truncate_dim\": 0", "\"truncate_dim\": 5", TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT, "/truncate_dim",
+    KIT_FAULT(DOCUMENT, "\"truncate_dim\": 0", "\"truncate_dim\": 5", TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT,
+              "/truncate_dim",
               "more than there is to cut", "5", "at most 4"),
     /* the tokenizer: its stages are those of the file */
     KIT_FAULT(DOCUMENT, "\"do_lower_case\": null", "\"do_lower_case\": false", TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT,
@@ -154,7 +157,8 @@ TEST(a_line_more_than_the_table_has_rows)
     /* A token without a line would be given the next id, behind the last row. */
     REQUIRE(to_lines(LINES));
     kit_edit(DOCUMENT, "\"mask_token\": \"[MASK]\"", "\"mask_token\": \"<mask>\"");
-    EXPECT_ONE(TN_BLOCKER, TN_UNSUPPORTED_CONFIG, DOCUMENT, "/tokenizer/mask_token", "beyond vocab_size", "id 7", "vocab_size 7");
+    EXPECT_ONE(TN_BLOCKER, TN_UNSUPPORTED_CONFIG, DOCUMENT, "/tokenizer/mask_token", "beyond vocab_size", "id 7",
+               "vocab_size 7");
 }
 
 TEST(what_the_stages_of_a_class_are_built_with)
@@ -192,7 +196,8 @@ TEST(a_class_without_its_tokens_is_refused_before_any_load)
     kit_edit("tokenizer_config.json", "\"cls_token\": \"[CLS]\"", "\"cls_token\": null");
     struct tn_description *d = kit_describe();
     REQUIRE(d);
-    KIT_EXPECT(d, TN_BLOCKER, TN_UNSUPPORTED_PROCESSOR, "tokenizer_config.json", "/cls_token", "built with cls_token", "nothing");
+    KIT_EXPECT(d, TN_BLOCKER, TN_UNSUPPORTED_PROCESSOR, "tokenizer_config.json", "/cls_token", "built with cls_token",
+               "nothing");
     CHECK(d->tokenizer.refused);
     kit_close(d);
 }

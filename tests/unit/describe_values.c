@@ -413,3 +413,85 @@ TEST(every_value_of_the_vectors)
 {
     try_folder("vectors");
 }
+
+/* ---- parts that are broken ---------------------------------------------------------------------------------------------- */
+
+/* What is told of a document of which one part has the wrong form, or is not there: that, and nothing else. */
+static void expect_alone(struct subject *s, int which, const char *pointer, size_t least, const char *text)
+{
+    test_write_file(in_folder("%s", kit_name(names[which])), text, strlen(text));
+    struct tn_description *d = kit_describe();
+    if (!d) return;
+    if (d->findings.blockers > 1 || d->findings.blockers < least) {
+        test_fail(__FILE__, __LINE__, "%s: %s#%s %s: %zu blockers", s->name, names[which], pointer,
+                  least ? "with another form" : "left out", d->findings.blockers);
+        print_findings(&d->findings);
+    }
+    kit_close(d);
+}
+
+static void break_value(struct subject *s, int which, struct tn_json v, const char *pointer)
+{
+    struct tn_str whole = tn_buf_str(&s->text[which]), old = tn_json_text(v);
+    size_t at = (size_t)tn_json_offset(v);
+    const char *other = tn_json_is(v, TN_JSON_OBJECT) ? "7" : "{\"zz\": 1}";
+    char *out = malloc(whole.n + 32);
+    sprintf(out, "%.*s%s%s", (int)at, whole.s, other, whole.s + at + old.n);
+    expect_alone(s, which, pointer, 1, out);
+    free(out);
+}
+
+/* With the comma behind it, or else the one before it. */
+static void leave_out(struct subject *s, int which, struct tn_json v, const char *pointer)
+{
+    struct tn_str whole = tn_buf_str(&s->text[which]);
+    size_t from = (size_t)tn_json_offset(v), to = from + tn_json_text(v).n;
+    while (whole.s[from] != ':') from--;
+    while (whole.s[from] != '"') from--;
+    for (from--; whole.s[from] != '"';) from--;
+    if (whole.s[to] == ',') to++;
+    else while (from > 0 && whole.s[from] != ',' && whole.s[from] != '{') from--;
+    if (whole.s[from] == '{') from++;
+    char *out = malloc(whole.n + 1);
+    sprintf(out, "%.*s%s", (int)from, whole.s, whole.s + to);
+    expect_alone(s, which, pointer, 0, out);
+    free(out);
+}
+
+/* Not where null stands: another object there would have members to miss. */
+static void break_each(struct subject *s, struct tn_json v, size_t *count)
+{
+    char pointer[POINTER];
+    (void)tn_json_pointer(v, pointer, sizeof(pointer));
+    if (pointer[0] && tn_json_type(v) != TN_JSON_NULL && is_new(kind_of(s, 1, pointer), pointer)) {
+        break_value(s, 1, v, pointer);
+        bool whole = strcmp(pointer, "/head") != 0; /* without it this is another package, with several contradictions */
+        if (tn_json_key(v).n > 0 && whole) leave_out(s, 1, v, pointer);
+        (*count)++;
+    }
+    for (struct tn_json c = tn_json_first(v); tn_json_present(c); c = tn_json_next(c)) break_each(s, c, count);
+}
+
+TEST(a_broken_part_is_told_alone)
+{
+    static const char *const list[] = {
+        "packages/bert_mean_normalize", "packages/bert_class_tokenizer", "packages/bert_dense_residual",
+        "packages/bert_layernorm",      "heads/bert_single",             "heads/bert_scorer",
+        "answers/bert",                 "vectors/multi_bert",            "vectors/multi_stanford",
+        "vectors/sparse_bert",
+    };
+    size_t count = 0;
+    seen_count = 0;
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+        struct subject s;
+        char path[PATH];
+        snprintf(path, sizeof(path), "golden/%s", list[i]);
+        if (open_subject(&s, test_path(path))) {
+            snprintf(s.name, sizeof(s.name), "%s", list[i]);
+            break_each(&s, tn_json_root(&s.doc[1]), &count);
+        }
+        close_subject(&s);
+    }
+    printf("    %zu parts\n", count);
+    CHECK(count > 200);
+}

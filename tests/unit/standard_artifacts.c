@@ -502,6 +502,14 @@ TEST(peft_configuration)
     }
     EDITED("adapter", "adapters/peft/adapter_config.json", "{",
            "{\"peft_type\":\"LORA\",\"use_dora\":false,\"bias\":\"none\",", 0, TN_OK, "", "", "");
+    static const char *const ranks[] = {"-1", "0", "1.5", "\"1\"", "1e40", "true"};
+    for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
+        char text[32], found[64];
+        snprintf(text, sizeof(text), "\"r\":%s", ranks[i]);
+        snprintf(found, sizeof(found), "/r of adapters/peft/adapter_config.json is %s", ranks[i]);
+        EDITED("adapter", "adapters/peft/adapter_config.json", "\"r\":1", text, 1, TN_METADATA_INVALID,
+               PEFT "/weights/1/config_location", found, "1");
+    }
     EDITED("adapter", "adapters/peft/adapter_config.json", "[\"projection\"]", "[\"q_proj\"]", 1, TN_METADATA_INVALID,
            PEFT "/weights/1/config_location", "/target_modules of", "projection");
     EDITED("adapter", "adapters/peft/adapter_config.json", "{", "[", 1, TN_ARTIFACT_MALFORMED,

@@ -72,7 +72,8 @@ static void misspell(struct tn_alloc *alloc, const struct tn_json_doc *doc, cons
     char *text = strndup(tn_json_text(v).s, tn_json_text(v).n);
     snprintf(to, sizeof(to), "%sz", pointer);
     struct standard_change other = {to, STANDARD_ADD, text};
-    if (standard_edit(&without, alloc, tn_json_root(doc), &change) && standard_edit(&edited, alloc, tn_json_root(&without), &other))
+    if (standard_edit(&without, alloc, tn_json_root(doc), &change) &&
+        standard_edit(&edited, alloc, tn_json_root(&without), &other))
         expect_no_followers(&edited, name, to, "a misspelt name");
     tn_json_release(&without);
     tn_json_release(&edited);

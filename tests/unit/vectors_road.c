@@ -96,7 +96,7 @@ static void read_result(struct api *a, tn_execution *x, struct tn_json_doc *doc,
     if (!document) return;
     struct tn_str text;
     text.s = tn_document_text(document, &text.n);
-    CHECK_INT(tn_json_parse(doc, alloc, &limits, TN_STR("result"), text, NULL), TN_OK);
+    CHECK_INT(tn_json_parse_copy(doc, alloc, &limits, TN_STR("result"), text, NULL), TN_OK);
     tn_document_free(document);
 }
 

@@ -207,7 +207,8 @@ static void read_problem(const struct reader *r)
     struct tn_str text;
     if (tn_json_type(v) == TN_JSON_NULL) return;
     for (unsigned p = TN_PROBLEM_REGRESSION; p < TN_PROBLEMS; p++) {
-        if (tn_json_str(v, &text) && tn_str_is(text, tn_problem_name((enum tn_problem)p))) r->head->problem = (enum tn_problem)p;
+        if (tn_json_str(v, &text) && tn_str_is(text, tn_problem_name((enum tn_problem)p)))
+            r->head->problem = (enum tn_problem)p;
     }
     if (r->head->problem == TN_PROBLEM_UNSTATED) {
         struct tn_finding *f = refuse(r, v, "is no kind of problem");

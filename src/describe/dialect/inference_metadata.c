@@ -178,7 +178,8 @@ static void check_ports(struct tn_builder *b, struct tn_json component)
             bool same = tn_str_is(dtype, sides[i].dtype) || (i == 1 && tn_str_is(dtype, "fp32"));
             if (same && tn_json_u64(tn_json_get(port, "rank"), &rank) && rank == want) continue;
             if (tn_doc_is_touched(&d->standard.marks, port)) continue;
-            struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "a port is declared as another value than the component has");
+            struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID,
+                                              "a port is declared as another value than the component has");
             tn_at_json(f, port);
             tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(port)));
             tn_expected(f, "dtype %s and rank %llu", sides[i].dtype, (unsigned long long)want);
@@ -234,7 +235,8 @@ static struct tn_json find_own(struct tn_builder *b, struct tn_json components, 
     struct tn_json ours = {NULL, 0};
     for (struct tn_json c = tn_json_first(components); tn_json_present(c) && b->failed == TN_OK; c = tn_json_next(c)) {
         if (tn_json_present(ours)) {
-            struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "the workflow has a component beside the package's own");
+            struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG,
+                                              "the workflow has a component beside the package's own");
             tn_at_json(f, c);
             tn_expected(f, "one component of the ABI %s", TN_PACKAGE_ABI);
         } else if (read_component(b, c, content)) {
@@ -249,7 +251,8 @@ static void read_components(struct tn_builder *b, struct tn_json root)
     const struct tn_doc_marks *marks = &b->d->standard.marks;
     struct tn_json workflow = tn_json_find(root, "/pipeline/workflow"), components = tn_json_get(workflow, "components");
     struct content content = {.path = TN_STR("")};
-    bool hidden = tn_doc_hides(marks, root, "pipeline") && (!tn_json_present(workflow) || tn_doc_hides(marks, workflow, "components"));
+    bool hidden = tn_doc_hides(marks, root, "pipeline") &&
+                  (!tn_json_present(workflow) || tn_doc_hides(marks, workflow, "components"));
     if (tn_json_count(components) == 0 && !hidden && tn_json_present(root)) {
         struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "the document has no component to execute");
         tn_at_json(f, root);

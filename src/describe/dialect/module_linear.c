@@ -87,7 +87,9 @@ static const struct tn_tensor_info *bind(const struct tn_module_source *m, const
         tn_found(f, "rank %u, first dimension %llu", t->rank, (unsigned long long)(t->rank ? t->shape[0] : 0));
     else tn_found(f, "%s", tn_dtype_name(t->dtype));
     if (fits) tn_expected(f, "f32, f16 or bf16");
-    else if (columns) tn_expected(f, "[%llu, %llu], by out_features and in_features", (unsigned long long)rows, (unsigned long long)columns);
+    else if (columns)
+        tn_expected(f, "[%llu, %llu], by out_features and in_features", (unsigned long long)rows,
+                    (unsigned long long)columns);
     else tn_expected(f, "[%llu], by the module's width", (unsigned long long)rows);
     return NULL;
 }

@@ -6,8 +6,9 @@
 
 /*
  * Where the chain stands: what the next module finds in its hands. SCORES: the numbers of a head, or a sparse vector,
- * behind which nothing may follow. VOCABULARY: the numbers of a head over the vocabulary, one row for each token. UNKNOWN: behind a module of which nobody knows what
- * it makes; what does not fit there is a consequence and no further fault.
+ * behind which nothing may follow. VOCABULARY: the numbers of a head over the vocabulary, one row for each token.
+ * UNKNOWN: behind a module of which nobody knows what it makes; what does not fit there is a consequence and no further
+ * fault.
  */
 enum tn_chain_state {
     TN_CHAIN_TEXT,

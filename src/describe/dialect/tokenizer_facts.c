@@ -112,7 +112,8 @@ static const struct tn_schema_field file_fields[] = {
 /* By the stages that a class builds. */
 static const struct tn_schema class_schemas[] = {
     [TN_STAGES_BERT] = {.id = "tokenizer_config.bert/1", .fields = class_fields, .field_count = COUNT(class_fields)},
-    [TN_STAGES_ROBERTA] = {.id = "tokenizer_config.byte_level/1", .fields = roberta_fields, .field_count = COUNT(roberta_fields)},
+    [TN_STAGES_ROBERTA] = {.id = "tokenizer_config.byte_level/1", .fields = roberta_fields,
+                           .field_count = COUNT(roberta_fields)},
     [TN_STAGES_XLM_ROBERTA] = {.id = "tokenizer_config.pieces/1", .fields = xlm_roberta_fields,
                                .field_count = COUNT(xlm_roberta_fields)},
     [TN_STAGES_DEBERTA_V2] = {.id = "tokenizer_config.blank_pieces/1", .fields = deberta_v2_fields,

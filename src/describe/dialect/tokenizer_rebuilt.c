@@ -79,7 +79,8 @@ static bool is_metaspace(struct tn_json v, const char *scheme)
     bool named = tn_json_present(tn_json_get(v, "prepend_scheme"));
     bool prepended = named ? text_is(v, "prepend_scheme", scheme)
                            : flag_is(v, "add_prefix_space", scheme[0] == 'a', true) && scheme[0] != 'f';
-    return has_type(v, "Metaspace") && text_is(v, "replacement", "\xe2\x96\x81") && prepended && flag_is(v, "split", true, true);
+    return has_type(v, "Metaspace") && text_is(v, "replacement", "\xe2\x96\x81") && prepended &&
+           flag_is(v, "split", true, true);
 }
 
 /* The position in the vocabulary that stands for what no piece covers. */
@@ -100,12 +101,14 @@ static void compare_roberta(struct rebuilt *s)
     struct tn_json pre = tn_json_get(s->root, "pre_tokenizer"), model = tn_json_get(s->root, "model");
     struct tn_json post = tn_json_get(s->root, "post_processor");
     require(s, tn_json_type(tn_json_get(s->root, "normalizer")) == TN_JSON_NULL, "normalizer", "none");
-    require(s, has_type(pre, "ByteLevel") && flag_is(pre, "add_prefix_space", o->add_prefix_space, true) && flag_is(pre, "use_regex", true, true),
+    require(s, has_type(pre, "ByteLevel") && flag_is(pre, "add_prefix_space", o->add_prefix_space, true) &&
+            flag_is(pre, "use_regex", true, true),
             "pre_tokenizer", "ByteLevel with its pattern, and add_prefix_space as in tokenizer_config.json (default false)");
     /* The first files with merges name no type. */
     bool pairs = has_type(model, "BPE") || (is_empty(model, "type") && tn_json_present(tn_json_get(model, "merges")));
     require(s, pairs && tn_json_type(tn_json_get(model, "dropout")) == TN_JSON_NULL &&
-                   tn_json_type(tn_json_get(model, "unk_token")) == TN_JSON_NULL && is_empty(model, "continuing_subword_prefix") &&
+                   tn_json_type(tn_json_get(model, "unk_token")) == TN_JSON_NULL &&
+                   is_empty(model, "continuing_subword_prefix") &&
                    is_empty(model, "end_of_word_suffix") && flag_is(model, "fuse_unk", false, false) &&
                    flag_is(model, "byte_fallback", false, false) && flag_is(model, "ignore_merges", false, false),
             "model", "BPE without unk_token, affixes and switches");

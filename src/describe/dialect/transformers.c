@@ -28,7 +28,8 @@ static void describe(struct tn_builder *b)
     tn_describe_tokenizer(b, &hints);
     struct tn_length_sources length = {.component = hints.component};
     tn_describe_length(b, &length);
-    if (hints.component && tn_str_is(hints.component->architecture, TN_CLASS_STANFORD)) tn_describe_stanford(b, hints.component);
+    if (hints.component && tn_str_is(hints.component->architecture, TN_CLASS_STANFORD))
+        tn_describe_stanford(b, hints.component);
 }
 
 const struct tn_dialect tn_dialect_transformers = {"transformers", "1", recognises, describe};

@@ -379,7 +379,10 @@ static void check_module(const struct weights *w, struct tn_json root, const str
     double stored_alpha;
     bool baked = tn_str_is(w->weight->scale_encoding.name, "baked");
     bool stated = tn_json_present(r) && !tn_json_is(r, TN_JSON_NULL);
-    if (rank->present && stated && (!tn_json_u64(r, &stored_rank) || stored_rank != rank->value))
+    bool number = tn_json_u64(r, &stored_rank) && stored_rank > 0;
+    if (stated && !number && !rank->present)
+        tn_expected(config_fault(w, r, "the adapter's rank is no rank"), "a whole number above 0");
+    if (rank->present && stated && (!number || stored_rank != rank->value))
         tn_expected(config_fault(w, r, "the adapter's rank is another one"), "%llu", (unsigned long long)rank->value);
     stated = tn_json_present(a) && !tn_json_is(a, TN_JSON_NULL);
     if (!baked && alpha->present && stated &&

@@ -88,7 +88,8 @@ static void open_spaces(struct tn_std_check *c)
     open[TN_STD_SPACE_COMPONENT] = nothing || is_open(c, flow, "components");
     open[TN_STD_SPACE_EFFECT] = nothing || is_open(c, flow, "effects");
     open[TN_STD_SPACE_CELL] = nothing || is_open(c, flow, "state");
-    open[TN_STD_SPACE_GROUP] = nothing || is_open(c, flow, "serving") || is_open(c, serving, "state_service") || is_open(c, service, "groups");
+    open[TN_STD_SPACE_GROUP] = nothing || is_open(c, flow, "serving") ||
+                               is_open(c, serving, "state_service") || is_open(c, service, "groups");
     open[TN_STD_SPACE_VALUE] = open[TN_STD_SPACE_INPUT] || open[TN_STD_SPACE_CELL] || c->steps_open || hides_presence(c);
     open[TN_STD_SPACE_PORT_OR_VALUE] = open[TN_STD_SPACE_VALUE_OR_PORT] = open[TN_STD_SPACE_VALUE];
     open[TN_STD_SPACE_GROUP_OR_CELL] = open[TN_STD_SPACE_GROUP] || open[TN_STD_SPACE_CELL];

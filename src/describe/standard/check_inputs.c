@@ -70,7 +70,8 @@ static void check_input(struct tn_std_check *c, const struct tn_std_input *in)
     if (in->source == TN_STD_LITERAL) {
         f = tn_std_say_member(c, in->at, "default", "a literal input has no value");
         tn_expected(f, "a default");
-    } else if (!tn_std_hides(c, in->at, "default") && !in->required && in->source != TN_STD_ARTIFACT && !tn_json_present(in->present_as.at)) {
+    } else if (!tn_std_hides(c, in->at, "default") && !in->required && in->source != TN_STD_ARTIFACT &&
+               !tn_json_present(in->present_as.at)) {
         f = tn_std_say_member(c, in->at, "present_as", "the input may be absent, and nobody could notice");
         tn_expected(f, "present_as, a default, or required true");
     }

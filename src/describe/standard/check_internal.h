@@ -174,7 +174,8 @@ struct tn_std_value *tn_std_want_value(struct tn_std_check *c, const struct tn_s
  * Whether a name may be a port of one side of a component. Who declares any port is taken to declare all of them; a
  * graph that declares none says nothing, because its file does; an adapter or binding has no file that could.
  */
-bool tn_std_may_have_port(const struct tn_std_check *c, const struct tn_std_component *component, bool output, struct tn_str name);
+bool tn_std_may_have_port(const struct tn_std_check *c, const struct tn_std_component *component, bool output,
+                          struct tn_str name);
 
 /* The parts of the check. */
 void tn_std_check_values(struct tn_std_check *c);       /* collects values: single assignment */

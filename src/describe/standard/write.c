@@ -38,9 +38,11 @@ static struct result result_of(const struct tn_description *d)
     }
     if (d->head && d->head->outputs) {
         bool whole = d->head->kind == TN_HEAD_SEQUENCE_CLASSIFICATION;
-        return (struct result){"logits", "text.logits", "logits", "classifier", "logits", whole ? 2 : 3, d->head->outputs, whole, false};
+        return (struct result){"logits", "text.logits", "logits", "classifier", "logits", whole ? 2 : 3,
+                               d->head->outputs, whole, false};
     }
-    struct result tokens = {"hidden_states", "text.hidden_states", "hidden_states", "encoder", "hidden_states", 3, 0, false, false};
+    struct result tokens = {"hidden_states", "text.hidden_states", "hidden_states", "encoder", "hidden_states", 3, 0,
+                            false, false};
     const struct tn_value *width = tn_schema_value(d->components[0].schema, d->components[0].values, "hidden_size");
     if (width && width->present) tokens.width = width->u;
     if (d->multi && d->module_count > 0) tokens.width = d->modules[d->module_count - 1].out_features;
