@@ -118,6 +118,8 @@ int cli_classify(struct cli *cli);
 int cli_tag(struct cli *cli);
 int cli_fill(struct cli *cli);
 int cli_answer(struct cli *cli);
+int cli_tensor(struct cli *cli);
+int cli_graph(struct cli *cli);
 int cli_run(struct cli *cli);
 int cli_tokenize(struct cli *cli);
 int cli_qualify(struct cli *cli);

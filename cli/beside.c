@@ -23,6 +23,15 @@ int cli_open_beside(const char *path, char **temporary)
     return -1;
 }
 
+int cli_close_beside(int fd, char *temporary, const char *path, int failure)
+{
+    if (close(fd) != 0 && !failure) failure = errno;
+    if (!failure && rename(temporary, path) != 0) failure = errno;
+    if (failure) unlink(temporary);
+    free(temporary);
+    return failure;
+}
+
 int cli_write_whole(const char *path, const char *text, size_t n)
 {
     char *temporary;
@@ -32,12 +41,10 @@ int cli_write_whole(const char *path, const char *text, size_t n)
         cli_out_init(out, fd);
         cli_out_bytes(out, text, n);
         cli_out_flush(out);
-        failure = out->failure;
-        if (close(fd) != 0 && !failure) failure = errno;
-        if (!failure && rename(temporary, path) != 0) failure = errno;
-        if (failure) unlink(temporary);
+        failure = cli_close_beside(fd, temporary, path, out->failure);
+    } else {
+        free(temporary);
     }
     free(out);
-    free(temporary);
     return failure;
 }

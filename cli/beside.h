@@ -9,6 +9,8 @@
  * -1 with errno when that fails.
  */
 int cli_open_beside(const char *path, char **temporary);
+/* Ends it: renamed onto `path`, or removed when `failure` or the end fails; frees the name. 0 or an errno. */
+int cli_close_beside(int fd, char *temporary, const char *path, int failure);
 /* The whole text under that name; 0 or an errno. */
 int cli_write_whole(const char *path, const char *text, size_t n);
 

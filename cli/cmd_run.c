@@ -63,10 +63,12 @@ int cli_run(struct cli *cli)
     tn_document *result = NULL;
     tn_status status = TN_OK;
     if (!cli->values.task) status = refuse_missing(cli, "task", "--task TASK; `tenon tasks` lists them");
-    if (status == TN_OK && !cli->values.input) status = refuse_missing(cli, "input", "--input REQUEST.json, - for standard input");
+    if (status == TN_OK && cli->values.input_count > 1)
+        status = cli_refuse(cli, TN_INVALID_REQUEST, "input", "--input is given twice");
+    if (status == TN_OK && cli->values.input_count == 0) status = refuse_missing(cli, "input", "--input REQUEST.json, - for standard input");
     if (status == TN_OK) status = cli_open_package(cli, true);
     if (status == TN_OK) status = cli_watch_signals(cli);
-    if (status == TN_OK) status = cli_read_file(cli, "input", cli->values.input, &request, &length);
+    if (status == TN_OK) status = cli_read_file(cli, "input", cli->values.inputs[0], &request, &length);
     if (status == TN_OK) status = execute(cli, request, length, &failed, &result);
     free(request);
     if (status != TN_OK) return cli_fail_any(cli, status);

@@ -95,6 +95,19 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
         "--no-answer \"no answer\" is one of them.",
         "tenon answer ./model --question \"Where was she born?\" --context \"Ada was born in London.\"\n"
         "tenon answer ./model --question \"What is new?\" --file report.txt --top-k 3 --no-answer --json"},
+    [CLI_TENSOR] = {"tensor", "PKG --input NAME=VALUE ...", 1, 1, "call a graph with named tensors",
+        "A package that is a graph (an ONNX file) is called as it is: a value for every input that has no default, each a .npy "
+        "file, a .json file, or JSON as it stands: lists nested to the input's rank, or {\"dtype\", \"shape\", \"data\"}; of a "
+        "sequence {\"sequence\"}, of a map {\"keys\", \"values\"}. Names, types, ranks and dimensions are checked before "
+        "anything runs; all problems are listed. `tenon plan PKG --task tensor` shows the ports.\n\n"
+        "With --output-dir each output is a file DIR/NAME.npy, strings, sequences and maps NAME.json; characters that do not "
+        "belong in a file's name become _, and --json says which file is which output. Without it --json holds the values.",
+        "tenon tensor ./model.onnx --input x=x.npy --output-dir out\n"
+        "tenon tensor ./model --variant detector.onnx --input 'scale=[1, 2]' --input image=image.npy --json"},
+    [CLI_GRAPH] = {"graph", "PKG", 1, 1, "show the graph of a package that is one",
+        "Values with their types, and nodes in the order in which they run, as they stand in the file. With --dot in the "
+        "language of Graphviz.",
+        "tenon graph ./model.onnx\ntenon graph ./model.onnx --dot | dot -Tsvg > model.svg"},
     [CLI_RUN] = {"run", "PKG --task TASK --input FILE", 1, 1, "run any task with a request in JSON",
         "The request is what `tenon tasks` describes for the task, as one JSON object; a member that the task does not have "
         "is refused. With --json the result is one document: what the task says as a whole, an object for each item with "
@@ -199,7 +212,11 @@ const struct cli_option cli_options[] = {
     STRING("question", question, "TEXT", V(ANSWER), "what is asked"),
     STRING("context", context, "TEXT", V(ANSWER), "the text in which the answer is looked for"),
     FLAG("no-answer", no_answer, V(ANSWER), "let \"no answer\" be one of the answers"),
-    STRING("input", input, "FILE", V(RUN), "the request as JSON; - is standard input"),
+    {"input", CLI_LIST, "FILE", NULL, 0, 0, V(RUN) | V(TENSOR), AT(inputs),
+     "run: the request as JSON, - is standard input; tensor: NAME=FILE.npy, NAME=FILE.json or NAME=JSON, repeatable"},
+    STRING("output-dir", output_dir, "DIR", V(TENSOR), "write each output to a file in this folder"),
+    STRING("state", state, "DIR", V(TENSOR), "folder that keeps the state which a package declares from call to call"),
+    FLAG("dot", dot, V(GRAPH), "print the graph in the language of Graphviz"),
     STRING("pair", pair, "TEXT", V(TOKENIZE), "second text of a pair, for each text"),
     FLAG("no-special", no_special, V(TOKENIZE), "without the special tokens around the text"),
     COUNT("max-tokens", max_tokens, "N", 1, UINT32_MAX, V(TOKENIZE), "keep at most N tokens, special ones included"),
@@ -406,7 +423,8 @@ static bool store(struct parser *p, const struct cli_option *o, const char *writ
         *(bool *)(void *)field = true;
         return true;
     case CLI_LIST:
-        add_to_list(&p->values->descriptive, &p->values->descriptive_count, value);
+        if (o->field == AT(inputs)) add_to_list(&p->values->inputs, &p->values->input_count, value);
+        else add_to_list(&p->values->descriptive, &p->values->descriptive_count, value);
         return true;
     case CLI_CHOICE:
         if (!is_choice(o->choices, value)) return bad_value(p, o, written, value);
@@ -568,6 +586,9 @@ bool cli_parse(int argc, const char *const *argv, struct cli_values *values, str
 void cli_values_release(struct cli_values *values)
 {
     free(values->descriptive);
+    free(values->inputs);
+    values->inputs = NULL;
+    values->input_count = 0;
     free(values->operands);
     values->descriptive = values->operands = NULL;
     values->descriptive_count = values->operand_count = 0;

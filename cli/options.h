@@ -25,6 +25,8 @@ enum cli_verb_id {
     CLI_TAG,
     CLI_FILL,
     CLI_ANSWER,
+    CLI_TENSOR,
+    CLI_GRAPH,
     CLI_RUN,
     CLI_TOKENIZE,
     CLI_QUALIFY,
@@ -75,8 +77,11 @@ struct cli_values {
     const char *file, *role, *normalize, *truncate, *npy, *pair, *completion;
     bool jsonl, atomic, no_special, man;
     uint64_t dimensions, batch, max_tokens, top_k; /* 0: not given */
-    const char *query, *scores, *input, *aggregate, *question, *context;
-    bool text, image, no_answer;
+    const char *query, *scores, *aggregate, *question, *context;
+    const char **inputs; /* [input_count] */
+    size_t input_count;
+    const char *output_dir, *state;
+    bool text, image, no_answer, dot;
     double threshold;
     const char **operands;
     size_t operand_count;

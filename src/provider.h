@@ -12,6 +12,7 @@
 #include "family/family.h"
 #include "base/pool.h"
 #include "kernel/kernel.h"
+#include "tensor/tensor.h"
 
 /* The four fields of a numeric policy. `stored` is a fact of the package. */
 struct tn_numeric {
@@ -25,7 +26,8 @@ struct tn_numeric {
 struct tn_component_request {
     const struct tn_context *ctx;
     const struct tn_description *d;
-    const struct tn_component *component;
+    const struct tn_component *component; /* NULL: the package's graph, then no head and no modules */
+    const struct tn_graph_facts *graph;
     const struct tn_head *head;        /* that runs behind the component; NULL: none. Then no modules */
     bool picked;                       /* the head reads only the rows that the invocation picks */
     uint32_t first_module, module_end; /* modules[first, end) run inside, in order */
@@ -95,6 +97,17 @@ struct tn_invocation {
     void *tap_user;
 };
 
+/*
+ * One call of a graph, in the order of its ports: values of any heap in, values of the instance's out. The caller keeps its
+ * references; it drops what came out before the next call. in[i] NULL: an initialiser gives the default.
+ */
+struct tn_tensor_call {
+    struct tn_tensor *const *in; /* as many as the description lists */
+    struct tn_tensor **out;      /* as many as the graph has outputs; NULL after a failure, and where not wanted */
+    const bool *wanted;          /* NULL: all */
+    const struct tn_cancel *cancel;
+};
+
 /* What became of a sequence. BAD_INDEX: a token or type id beyond the rows of the embedding tables. */
 enum { TN_ITEM_DONE, TN_ITEM_STOPPED, TN_ITEM_NOT_FINITE, TN_ITEM_BAD_INDEX };
 
@@ -123,6 +136,8 @@ struct tn_provider {
     enum tn_status (*load)(const struct tn_assessment *a, const struct tn_component_request *request,
                            const struct tn_load_env *env, struct tn_instance **out, struct tn_error *err);
     enum tn_status (*invoke)(struct tn_instance *instance, const struct tn_invocation *call, struct tn_error *err);
+    /* The same for a graph; NULL: the provider runs none. Under the same rule: one call at a time per instance. */
+    enum tn_status (*run)(struct tn_instance *instance, const struct tn_tensor_call *call, struct tn_error *err);
     /* Identity "weights": SHA-256 over the bound tensors by role, known once loaded. */
     struct tn_digest (*weights)(const struct tn_instance *instance);
     void (*release)(struct tn_instance *instance);

@@ -255,6 +255,18 @@ TN_API tn_status tn_package_validate(tn_package *package, int *valid, tn_documen
 /* Reads every byte: fills identity.closure and identity.weights of later inspections. cancel may be NULL. */
 TN_API tn_status tn_package_verify(tn_package *package, tn_cancel_token *cancel, tn_error *err);
 
+typedef struct tn_graph_options {
+    size_t struct_size;
+    const char *format; /* "json" (default) or "dot", the language of Graphviz */
+} tn_graph_options;
+
+/*
+ * The graph of a package that is one, as it stands in the file: values with the types that follow, nodes in the order in
+ * which they run. No weights are read. TN_UNSUPPORTED_TASK for other packages; a graph that cannot be run here is shown,
+ * and one that cannot be read is refused with all problems.
+ */
+TN_API tn_status tn_package_graph(tn_package *package, const tn_graph_options *options, tn_document **out, tn_error *err);
+
 /* ---- assessment and plan ---------------------------------------------------------------------------------------- */
 
 typedef struct tn_plan_options {
@@ -512,6 +524,41 @@ typedef struct tn_answer {
     size_t begin_char, end_char;  /* the same in code points */
 } tn_answer;
 
+/* ---- tensors: a package that is a graph, called as it is ---- */
+
+typedef enum tn_value_kind {
+    TN_VALUE_TENSOR,
+    TN_VALUE_SEQUENCE, /* items of one type */
+    TN_VALUE_MAP,      /* items[0]: the keys, a tensor of rank 1; items[1]: the values, as many */
+    TN_VALUE_OPTIONAL, /* one item or none */
+    TN_VALUE_JSON      /* of requests: JSON text that is read by the port's declared type; `tenon tasks` has the forms */
+} tn_value_kind;
+
+/*
+ * A value of a port. A tensor's elements stand in row-major order, in the machine's byte order; types below a byte are
+ * packed, the first element in the lowest bits; a bool is a byte; a string is a tn_string, and not NUL-terminated.
+ */
+typedef struct tn_port_value {
+    tn_string name;       /* of the port; empty inside a group */
+    tn_value_kind kind;
+    const char *element;  /* "float32", "float16", "bfloat16", "int64", "bool", "string", "uint4" ...; of tensors */
+    size_t rank;          /* at most 8 */
+    const int64_t *dims;  /* [rank] */
+    const void *data;
+    size_t size;          /* bytes of data; of strings sizeof(tn_string) for each; of JSON the length of the text */
+    const struct tn_port_value *items; /* [item_count] of groups */
+    size_t item_count;
+} tn_port_value;
+
+typedef struct tn_tensor_request {
+    size_t struct_size;
+    const tn_port_value *inputs; /* read during the call only */
+    size_t count;
+    const tn_string *outputs;    /* names of the outputs that are wanted; NULL: all */
+    size_t output_count;
+    uint32_t timeout_ms;
+} tn_tensor_request;
+
 /* One label of a classifier with its score. `name` is valid until the execution is freed. */
 typedef struct tn_label {
     size_t id;
@@ -563,6 +610,8 @@ typedef struct tn_event {
     size_t answer_count;
     const size_t *window_tokens;
     size_t window_count;
+    const tn_port_value *tensors; /* [tensor_count] tensor: the outputs, in the graph's order; valid until the execution is freed */
+    size_t tensor_count;
 } tn_event;
 
 /* Checks and queues the request; TN_BUSY with figures when it is not admitted. */
@@ -581,6 +630,11 @@ TN_API tn_status tn_fill_start(tn_session *session, const tn_fill_request *reque
 TN_API tn_status tn_answer_start(tn_session *session, const tn_answer_request *request, tn_execution **out,
                                  tn_error *err);
 TN_API tn_status tn_tag_start(tn_session *session, const tn_tag_request *request, tn_execution **out, tn_error *err);
+/*
+ * One call of the graph; its result is one item. Names, types, ranks and dimensions are checked before anything runs
+ * (TN_INVALID_REQUEST with all problems). Calls of one session run one after another.
+ */
+TN_API tn_status tn_tensor_start(tn_session *session, const tn_tensor_request *request, tn_execution **out, tn_error *err);
 /* The request of whatever task the session serves, in its JSON form (tn_tasks, `tenon tasks`). */
 TN_API tn_status tn_request_start(tn_session *session, const char *json, size_t length, tn_execution **out, tn_error *err);
 /*

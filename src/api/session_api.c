@@ -109,6 +109,13 @@ TN_API tn_status tn_answer_start(tn_session *session, const tn_answer_request *r
     return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
 }
 
+TN_API tn_status tn_tensor_start(tn_session *session, const tn_tensor_request *request, tn_execution **out, tn_error *err)
+{
+    tn_tensor_request r;
+    tn_status st = take_request(session, &tn_task_tensor, request, "tn_tensor_request", &r, sizeof(r), out, err);
+    return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
+}
+
 TN_API tn_status tn_request_start(tn_session *session, const char *json, size_t length, tn_execution **out, tn_error *err)
 {
     if (out) *out = NULL;

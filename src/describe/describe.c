@@ -12,6 +12,7 @@
 static const struct tn_dialect *const dialects[] = {
     &tn_dialect_inference_metadata,
     &tn_dialect_genai_config,
+    &tn_dialect_onnx,
     &tn_dialect_recognised,
     &tn_dialect_sentence_transformers,
     &tn_dialect_transformers,
@@ -91,6 +92,7 @@ void tn_description_free(struct tn_description *d)
 {
     if (!d) return;
     struct tn_alloc *alloc = d->arena.alloc;
+    if (d->graph) tn_onnx_view_free(d->graph->view);
     tn_standard_release(&d->standard);
     tn_json_release(&d->contract);
     tn_findings_release(&d->findings);

@@ -17,6 +17,7 @@
 #include "describe/pooling.h"
 #include "describe/schema.h"
 #include "describe/standard/standard.h"
+#include "package/onnx.h"
 #include "package/package.h"
 
 enum tn_origin { TN_FROM_FILE, TN_FROM_DEFAULT, TN_FROM_USER, TN_FROM_STRUCTURE };
@@ -83,6 +84,21 @@ struct tn_component {
     struct tn_str folder;
 };
 
+/* A value that a graph hands from one call to the next: what comes out of `output` is what the next call needs at `input`. */
+struct tn_graph_state {
+    struct tn_str name, input, output;
+};
+
+/* The computation that a package carries itself. */
+struct tn_graph_facts {
+    const struct tn_package_file *file;
+    struct tn_onnx_view *view; /* owned by the description; of the file, headers alone */
+    const struct tn_onnx_port **inputs; /* [input_count] what a caller may feed, in the order of the file */
+    uint32_t input_count;
+    struct tn_graph_state *states; /* that the package declares; a graph alone says nothing of them */
+    uint32_t state_count;
+};
+
 /* Where the stages of the tokenizer come from; the rule of the reference, see docs/DIALECTS.md, "Tokenizer". */
 enum tn_tokenizer_source {
     TN_TOKENIZER_FILE,  /* tokenizer.json as it stands */
@@ -141,6 +157,7 @@ struct tn_description {
     const struct tn_variant *variant;
     struct tn_component *components;
     uint32_t component_count;
+    struct tn_graph_facts *graph; /* the package is a graph: there are no components then; NULL: it is none */
     struct tn_head *head; /* behind the component, when the convention runs it; NULL: the encoder's rows are the end */
     uint64_t max_active_dims; /* most terms of a sparse vector that are kept; 0: not stated */
     struct tn_multi_vector *multi; /* NULL: the package does not give several vectors per text */

@@ -190,6 +190,30 @@ void tn_tokenizer_fingerprint(const struct tn_tokenizer_facts *t, struct tn_sha2
     hash_flag(h, t->strip_accents);
 }
 
+static void hash_ports(struct tn_sha256 *h, const struct tn_onnx_port *ports, uint32_t count)
+{
+    char text[512];
+    tn_sha256_update_u64(h, count);
+    for (uint32_t i = 0; i < count; i++) {
+        tn_sha256_update_str(h, ports[i].name);
+        tn_sha256_update_str(h, tn_str_of(tn_onnx_port_text(&ports[i], text, sizeof(text))));
+        hash_flag(h, ports[i].initialised);
+    }
+}
+
+/* What a caller sees of it; its nodes are in the provider's part. */
+static void hash_graph(struct tn_sha256 *h, const struct tn_graph_facts *g)
+{
+    tn_sha256_update_str(h, TN_STR("graph"));
+    hash_ports(h, g->view->inputs, g->view->input_count);
+    hash_ports(h, g->view->outputs, g->view->output_count);
+    tn_sha256_update_u64(h, g->state_count);
+    for (uint32_t i = 0; i < g->state_count; i++) {
+        tn_sha256_update_str(h, g->states[i].input);
+        tn_sha256_update_str(h, g->states[i].output);
+    }
+}
+
 void tn_description_fingerprint(const struct tn_description *d, struct tn_sha256 *h)
 {
     tn_sha256_update_str(h, TN_STR("tenon.description/3"));
@@ -197,6 +221,7 @@ void tn_description_fingerprint(const struct tn_description *d, struct tn_sha256
     for (uint32_t i = 0; i < d->component_count; i++) hash_component(h, &d->components[i]);
     tn_sha256_update_u64(h, d->module_count);
     for (uint32_t i = 0; i < d->module_count; i++) hash_module(h, &d->modules[i]);
+    if (d->graph) hash_graph(h, d->graph);
     if (d->head) hash_head(h, d->head);
     if (d->multi) hash_multi(h, d->multi);
     if (d->max_active_dims) tn_sha256_update_u64(h, d->max_active_dims);

@@ -159,7 +159,7 @@ static const struct tn_variant *variant_of(struct tn_builder *b, struct tn_json 
     for (uint32_t i = 0; i < inv->variant_count; i++) {
         const struct tn_variant *variant = &inv->variants[i];
         if (!tn_str_eq(variant->id, id)) continue;
-        if (!variant->executable) tn_refuse_container(b, variant);
+        if (!variant->executable || variant->graph) tn_refuse_container(b, variant);
         else if (!tn_str_eq(variant->folder, folder)) refuse_folder(b, entry, variant);
         return variant;
     }

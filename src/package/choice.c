@@ -76,15 +76,17 @@ enum tn_status tn_inventory_variant(const struct tn_inventory *inv, const char *
 {
     *out = NULL;
     if (inv->variant_count == 0) return nothing(inv, err);
-    uint32_t executable = 0;
+    const struct tn_variant *first = &inv->variants[0]; /* executable ones stand first, weights before graphs */
+    uint32_t executable = 0, equal = 0;
     for (uint32_t i = 0; i < inv->variant_count; i++) {
-        if (id && tn_str_is(inv->variants[i].id, id)) *out = &inv->variants[i];
-        executable += inv->variants[i].executable;
+        const struct tn_variant *v = &inv->variants[i];
+        if (id && tn_str_is(v->id, id)) *out = v;
+        executable += v->executable;
+        equal += v->executable && v->graph == first->graph;
     }
     if (id) return *out ? TN_OK : unknown(inv, id, err);
-    /* Executable ones stand first. */
-    if (executable != 1 && inv->variant_count != 1) return ambiguous(inv, executable, err);
-    *out = &inv->variants[0];
+    if (equal != 1 && inv->variant_count != 1) return ambiguous(inv, executable, err);
+    *out = first;
     return TN_OK;
 }
 

@@ -132,6 +132,7 @@ struct tn_variant {
     struct tn_str place;     /* the folder of its first file */
     struct tn_str what;      /* one line for people: "2 files, 90.9 MB, f32" */
     bool executable;         /* whether a provider of this build can read the container */
+    bool graph;              /* carries its own computation; as a choice it yields to weights that a family computes with */
     uint32_t *files;         /* indices of its weight files */
     uint32_t file_count;
     uint32_t index_file;     /* the shard index, or TN_NO_FILE */
@@ -156,7 +157,7 @@ struct tn_inventory {
     uint32_t file_count;
     struct tn_tensor_info *tensors;
     uint32_t tensor_count;
-    struct tn_variant *variants; /* sorted by id, executable ones first */
+    struct tn_variant *variants; /* sorted by id; executable weights first, then executable graphs */
     uint32_t variant_count;
     /*
      * Weights that belong to every variant and are no choice: the folders that modules.json names after its first
@@ -213,7 +214,8 @@ enum tn_status tn_package_reference(struct tn_arena *arena, struct tn_str folder
                                     struct tn_str *out, struct tn_error *err);
 
 /*
- * The variant to use: `id` or, when NULL, the only one that is executable, or the only one. Several:
+ * The variant to use: `id` or, when NULL, the only one that is executable (graphs count where there are no executable
+ * weights), or the only one. Several:
  * TN_AMBIGUOUS_PACKAGE whose findings list the ids with what each is. None: TN_ARTIFACT_MISSING. Pure choice: does not
  * look at `executable` of a variant that was asked for by name.
  */

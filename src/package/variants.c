@@ -323,6 +323,8 @@ static enum tn_status add_onnx(struct tn_scan *s, uint32_t graph)
         .id = path,
         .container = TN_STR("onnx"),
         .place = tn_package_folder(path),
+        .executable = true,
+        .graph = true,
         .index_file = TN_NO_FILE,
     };
     v.files = tn_arena_array(s->arena, extra->location_count + 1, sizeof(*v.files));
@@ -423,6 +425,7 @@ static int by_use(const void *a, const void *b, void *context)
 {
     const struct tn_variant *x = a, *y = b;
     if (x->executable != y->executable) return x->executable ? -1 : 1;
+    if (x->graph != y->graph) return x->graph ? 1 : -1;
     return by_id(a, b, context);
 }
 _Static_assert(sizeof(struct tn_variant) <= TN_SORT_ITEM, "a variant can be sorted");

@@ -62,6 +62,7 @@ static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
         .ctx = s->planner->ctx,
         .d = s->planner->d,
         .component = s->route.component,
+        .graph = s->route.graph,
         .head = s->route.head,
         .picked = s->route.picked,
         .first_module = s->route.first_module,
@@ -73,6 +74,7 @@ static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
         .batch_rows = batch_rows(s->policy.threads, longest),
     };
     row->request.batch_sequences = row->request.batch_rows / ROWS_PER_SEQUENCE;
+    if (s->route.graph) row->request.batch_rows = row->request.batch_sequences = 0; /* calls of tensors, no batches of texts */
 }
 
 /* Once the width of a result is known: no more sequences, or rows, than leave room for their results. */
@@ -222,7 +224,7 @@ static enum tn_status assess_row(struct tn_survey *s, struct tn_survey_row *row,
         return TN_OK;
     }
     fill_request(s, row);
-    if (!s->policy.task || !s->route.component) {
+    if (!s->policy.task || (!s->route.component && !s->route.graph)) {
         row->decision = TN_UNSUPPORTED;
         return TN_OK;
     }

@@ -17,7 +17,7 @@ static void add_tensor(struct tn_sha256 *h, const struct tn_tensor_info *t)
 
 static void add_tensors(struct tn_sha256 *h, const struct tn_description *d, const struct tn_component *c)
 {
-    const struct tn_variant *v = c->variant ? c->variant : d->variant;
+    const struct tn_variant *v = c && c->variant ? c->variant : d->variant;
     tn_sha256_update_u64(h, v ? v->tensor_count : 0);
     for (uint32_t i = 0; v && i < v->tensor_count; i++) add_tensor(h, &d->inv->tensors[v->first_tensor + i]);
     for (uint32_t i = 0; i < d->module_count; i++) {

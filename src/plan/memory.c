@@ -49,9 +49,10 @@ struct tn_memory_estimate tn_memory_estimate_make(const struct tn_description *d
     };
     uint64_t json = file_size(d, d->tokenizer.tokenizer_json), vocab = file_size(d, d->tokenizer.vocab_txt);
     double stays = json ? RESIDENT_PER_JSON_BYTE * (double)json : RESIDENT_PER_VOCAB_BYTE * (double)vocab;
-    m.tokenizer = TOKENIZER_FIXED + (uint64_t)stays;
+    if (route->graph) json = vocab = 0; /* no tokenizer is built */
+    m.tokenizer = route->graph ? 0 : TOKENIZER_FIXED + (uint64_t)stays;
     m.tokenizer_transient = (uint64_t)(TRANSIENT_PER_BYTE * (double)(json ? json : vocab));
-    m.session = SESSION_FIXED + sizeof(struct tn_error) + SCRATCH_FIXED + SCRATCH_PER_TOKEN * route->max_tokens +
+    m.session = SESSION_FIXED + sizeof(struct tn_error) + (route->graph ? 0 : SCRATCH_FIXED) + SCRATCH_PER_TOKEN * route->max_tokens +
                 batch_bytes(request->batch_rows, request->batch_sequences, request->batch_picks, a);
     m.resident = m.tokenizer + m.session + m.weights + m.workspace;
     uint64_t building = m.tokenizer + m.tokenizer_transient;

@@ -59,6 +59,11 @@ TN_DOC_OBJECT_TYPE(tn_plan_module_type, "Module", "One module of the package's c
     TN_DOC_MUST("kind", TN_DOC_TEXT, "What it does."),
     TN_DOC_MUST("runs_in", TN_DOC_ONE_OF("provider", "recipe"), "Who does it."));
 
+TN_DOC_OBJECT_TYPE(tn_plan_state_type, "State", "A value that one call of a graph hands to the next.",
+    TN_DOC_MUST("name", TN_DOC_TEXT, "What the package calls it."),
+    TN_DOC_MUST("input", TN_DOC_TEXT, "Input that takes it."),
+    TN_DOC_MUST("output", TN_DOC_TEXT, "Output that gives it."));
+
 TN_DOC_OBJECT_TYPE(tn_plan_role_type, "RoleOfTexts", "How texts of a role become several vectors.",
     TN_DOC_MUST("max_tokens", TN_DOC_UINT64, "Most tokens of a text."),
     TN_DOC_MUST("filled_to", TN_DOC_UINT64, "Least tokens; shorter texts are filled up. 0: they are not."),
@@ -83,6 +88,8 @@ TN_DOC_OBJECT_TYPE(tn_plan_recipe_type, "Recipe", "The procedure of the task, an
     TN_DOC_MAY("truncation_side", TN_DOC_TEXT, NULL, "Side that is cut off longer inputs."),
     TN_DOC_MAY("normalizes", TN_DOC_BOOLEAN, NULL, "Whether vectors get length 1."),
     TN_DOC_NULL("truncate_dimensions", TN_DOC_UINT64, "Components that are kept, when fewer than all."),
+    TN_DOC_MAY("probe", TN_DOC_TEXT, NULL, "What is run once before the session is there; absent: one letter."),
+    TN_DOC_MAY("states", TN_DOC_LIST_OF(&tn_plan_state_type), NULL, "Values that go from one call of a graph to the next."),
     TN_DOC_MAY("roles", &tn_plan_roles_type, NULL, "What depends on the role."),
     TN_DOC_MAY("strategy", TN_DOC_TEXT, NULL, "How sparse vectors are pooled over the tokens."),
     TN_DOC_MAY("log_twice", TN_DOC_BOOLEAN, NULL, "Whether their logarithm is taken twice."),
@@ -297,6 +304,37 @@ static const struct tn_doctype operator_type = {
     .variant_count = TN_DOC_COUNT(operators),
 };
 
+/* ---- a package that is a graph: written by the native provider ----------------------------------------------------------- */
+
+static const struct tn_doctype dimension = {
+    .kind = TN_DOC_CHOICE,
+    .name = "Dimension",
+    .note = "A size, or the name of one that inputs decide.",
+    .choices = (const struct tn_doctype *const[]){TN_DOC_INT64, TN_DOC_TEXT, NULL},
+};
+
+TN_DOC_OBJECT_TYPE(tn_plan_port_type, "Port", "A value that goes into a graph or comes out of it.",
+    TN_DOC_MUST("name", TN_DOC_TEXT, "Its name."),
+    TN_DOC_MUST("type", TN_DOC_TEXT, "Its type, for people."),
+    TN_DOC_MUST_NULL("element", TN_DOC_TEXT, "Type of the elements of a tensor."),
+    TN_DOC_MUST_NULL("dims", TN_DOC_LIST_OF(&dimension), "Dimensions, where their number is known."),
+    TN_DOC_MAY("required", TN_DOC_BOOLEAN, NULL, "Of inputs: whether it has to be given."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_operator_count_type, "OperatorCount", "An operator and how often it stands in the graph.",
+    TN_DOC_MUST("domain", TN_DOC_TEXT, "Domain."),
+    TN_DOC_MUST("operator", TN_DOC_TEXT, "Operator."),
+    TN_DOC_MUST("version", TN_DOC_UINT64, "Version of the domain."),
+    TN_DOC_MUST("count", TN_DOC_UINT64, "Nodes."));
+
+TN_DOC_OBJECT_TYPE(tn_plan_dataflow_type, "Dataflow", "A graph by what can be seen from outside.",
+    TN_DOC_MUST("file", TN_DOC_TEXT, "Where it stands."),
+    TN_DOC_MUST("nodes", TN_DOC_UINT64, "Nodes, those of graphs inside nodes too."),
+    TN_DOC_MUST("structure", TN_DOC_TEXT, "Digest of nodes, attributes and types."),
+    TN_DOC_MUST("inputs", TN_DOC_LIST_OF(&tn_plan_port_type), "Inputs, in order."),
+    TN_DOC_MUST("outputs", TN_DOC_LIST_OF(&tn_plan_port_type), "Outputs, in order."),
+    TN_DOC_MUST("operators", TN_DOC_LIST_OF(&tn_plan_operator_count_type), "Operators, in the order of their first use."),
+    TN_DOC_MUST("calls", TN_DOC_TEXT, "How calls of one session follow one another."));
+
 TN_DOC_OBJECT_TYPE(tn_plan_document_type, "Plan", "Exactly how a task will run. Nothing that changes an answer is left open.",
     TN_DOC_MUST("schema", TN_DOC_ONE_OF(TN_PLAN_SCHEMA), "Version of this document."),
     TN_DOC_MUST("id", TN_DOC_TEXT, "Fingerprint of everything that decides answers."),
@@ -325,4 +363,5 @@ TN_DOC_OBJECT_TYPE(tn_plan_document_type, "Plan", "Exactly how a task will run. 
     TN_DOC_MAY("kernels", TN_DOC_TEXT, NULL, "Set of kernels."),
     TN_DOC_MAY("isa_class", TN_DOC_TEXT, NULL, "Instruction set of the kernels."),
     TN_DOC_MAY("audit", &tn_plan_audit_type, NULL, "What became of every tensor."),
-    TN_DOC_MAY("graph", TN_DOC_LIST_OF(&operator_type), NULL, "Operators, in order."));
+    TN_DOC_MAY("graph", TN_DOC_LIST_OF(&operator_type), NULL, "Operators, in order."),
+    TN_DOC_MAY("dataflow", &tn_plan_dataflow_type, NULL, "The graph that the package is, when it is one."));

@@ -25,7 +25,8 @@ static void write_identity(const struct tn_execution *x, const struct tn_digest 
     tn_jw_begin_object(w);
     write_digest(w, "manifest", &x->plan->survey.planner->d->inv->manifest);
     write_digest(w, "weights", &x->session->weights);
-    write_digest(w, "tokenizer", &x->session->tokenizer_id);
+    if (x->plan->survey.route.graph) tn_jw_member_null(w, "tokenizer");
+    else write_digest(w, "tokenizer", &x->session->tokenizer_id);
     if (closure) {
         write_digest(w, "closure", closure);
     } else {
@@ -56,7 +57,8 @@ static void write_versions(const struct tn_execution *x, struct tn_json_writer *
     tn_jw_member_u64(w, "fallbacks", x->plan->skipped);
     tn_jw_end_object(w);
     tn_jw_key(w, "family");
-    const struct tn_family *family = tn_family_of(x->plan->survey.route.component);
+    const struct tn_component *component = x->plan->survey.route.component;
+    const struct tn_family *family = component ? tn_family_of(component) : NULL;
     if (family) {
         tn_jw_begin_object(w);
         tn_jw_member_cstr(w, "name", family->name);

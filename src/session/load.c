@@ -104,6 +104,14 @@ static enum tn_status make_batch(struct tn_session *s, struct tn_error *err)
     b->max_rows = (uint32_t)rows;
     b->max_sequences = (uint32_t)sequences;
     b->max_picks = (uint32_t)picks;
+    s->error = tn_calloc(&s->lease, 1, sizeof(*s->error));
+    if (!s->error) goto no_memory;
+    s->queue_items = TN_EVENT_QUEUE;
+    if (s->request.graph) { /* its calls carry their own tensors */
+        b->offsets = tn_calloc(&s->lease, 1, sizeof(*b->offsets));
+        if (b->offsets) return TN_OK;
+        goto no_memory;
+    }
     s->queue_items = 2 * sequences > TN_EVENT_QUEUE ? 2 * sequences : TN_EVENT_QUEUE;
     if (rows > INT32_MAX || sequences > INT32_MAX || !tn_mul(results, b->width, &floats)) goto no_memory;
     b->ids = tn_calloc(&s->lease, rows, sizeof(*b->ids));
@@ -117,10 +125,7 @@ static enum tn_status make_batch(struct tn_session *s, struct tn_error *err)
     if (picks) b->pick_offsets = tn_calloc(&s->lease, sequences + 1, sizeof(*b->pick_offsets));
     if (picks && (!b->picks || !b->pick_offsets)) goto no_memory;
     s->cancels = tn_calloc(&s->lease, sequences, sizeof(*s->cancels));
-    s->error = tn_calloc(&s->lease, 1, sizeof(*s->error));
-    if (b->ids && b->type_ids && b->offsets && b->spans && b->items && b->status && b->out && s->cancels && s->error) {
-        return TN_OK;
-    }
+    if (b->ids && b->type_ids && b->offsets && b->spans && b->items && b->status && b->out && s->cancels) return TN_OK;
 no_memory:
     return tn_error_memory(err, TN_PHASE_LOAD, "preparing the batch");
 }
@@ -147,6 +152,7 @@ static void free_batch(struct tn_session *s)
 static enum tn_status load_tokenizer(struct tn_session *s, struct tn_error *err)
 {
     struct tn_sha256 h;
+    if (s->request.graph) return TN_OK; /* tensors are no texts */
     enum tn_status st = tn_tokenizer_build(&s->ctx, s->plan->survey.planner->d, &s->tokenizer, err);
     if (st) return st;
     tn_sha256_init(&h);
@@ -209,6 +215,7 @@ static enum tn_status probe(struct tn_session *s, const struct tn_cancel *cancel
 {
     struct tn_batch *b = &s->batch;
     const float guard = -12345.5f;
+    if (!s->plan->task->recipe->probe) return TN_OK;
     tn_batch_clear(b);
     enum tn_status st = s->plan->task->recipe->probe(s->model, b, &s->scratch, err);
     if (st) return st;

@@ -149,9 +149,24 @@ static void fill_member(struct tn_session *s, struct tn_member *m, uint32_t memb
     m->ready = step.ready;
     m->more = step.more;
     m->done = step.done;
+    m->call = st ? NULL : step.call;
     if (!st) return;
     take_back(&s->batch, m);
     fail_member(s, m, st);
+}
+
+/* The call that a member asked for; a failure is its own. */
+static void call_graph(struct tn_session *s, struct tn_member *m)
+{
+    struct tn_tensor_call call = {.in = m->call->in, .out = m->call->out, .wanted = m->call->wanted, .cancel = &m->execution->cancel};
+    if (m->failed || tn_cancel_check(&m->execution->cancel)) return;
+    uint64_t start = tn_os_monotonic_ns();
+    enum tn_status st = s->provider->run(s->instance, &call, s->error);
+    m->invoke_ns = tn_os_monotonic_ns() - start;
+    m->answered = st == TN_OK;
+    /* What stopped because its owner asked for that is decided by whoever asked. */
+    if (st && !((st == TN_CANCELLED || st == TN_DEADLINE_EXCEEDED) && tn_cancel_check(&m->execution->cancel))) fail_member(s, m, st);
+    tn_error_clear(s->error);
 }
 
 static enum tn_status invoke(struct tn_session *s, uint32_t first, uint32_t end)
@@ -198,7 +213,8 @@ static void give_results(struct tn_session *s, struct tn_member *m)
     struct tn_step step = {
         .run_id = x->id, .results = &s->batch, .first = m->first, .end = m->end, .scratch = &s->scratch,
     };
-    if (m->failed || m->first == m->end) return;
+    if (m->answered) step.results = NULL, step.answered = m->call;
+    if (m->failed || (m->first == m->end && !m->answered)) return;
     enum tn_status st = TN_RUNTIME_FAILURE;
     if (stopped_unasked(s, m)) {
         tn_error_set(s->error, st, TN_PHASE_EXECUTE, "the provider stopped the work without being asked to");
@@ -255,6 +271,8 @@ static void work(struct tn_session *s)
     tn_error_clear(s->error);
     for (uint32_t i = 0; i < s->team_size; i++) fill_member(s, &s->team[i], s->team_size - i);
     if (s->batch.sequences > 0) invoke_team(s);
+    for (uint32_t i = 0; i < s->team_size; i++)
+        if (s->team[i].call) call_graph(s, &s->team[i]);
     for (uint32_t i = 0; i < s->team_size; i++) give_results(s, &s->team[i]);
     shrink_scratch(s);
 }

@@ -30,6 +30,8 @@ enum {
 struct tn_member { /* an execution's part in the current step */
     struct tn_execution *execution;
     uint32_t first, end; /* its sequences in the batch */
+    struct tn_graph_call *call; /* or what it calls the graph with; NULL: nothing */
+    bool answered;       /* the call was made */
     size_t ready;
     uint64_t item_end;
     bool more, done;

@@ -13,6 +13,7 @@ static const struct tn_task *const tasks[] = {
     &tn_task_question_answer,
     &tn_task_rerank,
     &tn_task_tag,
+    &tn_task_tensor,
 };
 
 const struct tn_task *tn_task_at(size_t index)

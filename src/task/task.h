@@ -13,6 +13,7 @@
 #include "describe/describe.h"
 #include "describe/effective.h"
 #include "kernel/kernel.h"
+#include "tensor/tensor.h"
 #include "text/tokenizer.h"
 
 /* ---- assessment --------------------------------------------------------------------------------------------------- */
@@ -20,6 +21,7 @@
 /* How a description serves a task. Zeroed where assessment found no way. */
 struct tn_task_route {
     const struct tn_component *component;
+    const struct tn_graph_facts *graph; /* the package's own computation, called with tensors; then no component */
     uint32_t first_module, module_end; /* modules[first, end) run inside the provider, behind the component */
     uint64_t max_tokens;               /* longest sequence, special tokens included */
     uint64_t hiding_rows;              /* longest sequence whose rows behind its span are seen by none; 0: none has such rows */
@@ -91,6 +93,18 @@ struct tn_batch {
 
 enum { TN_SEQUENCE_DONE, TN_SEQUENCE_STOPPED, TN_SEQUENCE_NOT_FINITE };
 
+/* ---- calls -------------------------------------------------------------------------------------------------------- */
+
+/*
+ * One call of the route's graph, in the order of its ports. The run that asks for it owns the values that go in. What comes
+ * out belongs to the component, and the run takes a copy before it returns from the advance that it is given to.
+ */
+struct tn_graph_call {
+    struct tn_tensor **in;  /* NULL: the graph's own default */
+    struct tn_tensor **out; /* NULL after a failure, and where not wanted */
+    const bool *wanted;     /* NULL: all */
+};
+
 /* ---- recipes -------------------------------------------------------------------------------------------------------- */
 
 /* What a recipe learns once per load. All of it outlives the model that `prepare` makes. */
@@ -115,11 +129,13 @@ struct tn_step {
     uint64_t run_id;                /* of this run in its session, never used twice, not 0 */
     const struct tn_batch *results; /* NULL: none; sequences [first, end) are this run's */
     uint32_t first, end;
+    struct tn_graph_call *answered; /* the call that the advance before asked for, with what came out; NULL: none */
     struct tn_batch *wanted;        /* room for more; NULL: none wanted now */
     uint32_t row_quota;             /* the run's fair share of that room; the last text may pass it */
     uint64_t item_end;              /* items from here on wait until the reader has caught up */
     struct tn_recipe_scratch *scratch;
     /* set by advance */
+    struct tn_graph_call *call; /* to be made for this run alone, instead of sequences in the batch; NULL: none */
     size_t ready;      /* items [0, ready) are final and may be delivered */
     bool more;         /* another call with `wanted` would do something */
     bool done;         /* every item is final */
@@ -140,7 +156,10 @@ struct tn_recipe {
     void (*discard)(struct tn_recipe_model *model);
     /* Feeds what decides in which space the results live, beside weights and tokenizer. NULL: results have no space. */
     void (*space)(const struct tn_recipe_model *model, struct tn_sha256 *h);
-    /* A short legal sequence for the probe of a load: appended to the batch. Brings the scratch to its usual size. */
+    /*
+     * A short legal sequence for the probe of a load: appended to the batch. Brings the scratch to its usual size. NULL: of
+     * a graph nobody knows an input that it takes.
+     */
     enum tn_status (*probe)(const struct tn_recipe_model *model, struct tn_batch *batch,
                             struct tn_recipe_scratch *scratch, struct tn_error *err);
 
@@ -192,5 +211,6 @@ extern const struct tn_task tn_task_fill;
 extern const struct tn_task tn_task_question_answer;
 extern const struct tn_task tn_task_rerank;
 extern const struct tn_task tn_task_tag;
+extern const struct tn_task tn_task_tensor;
 
 #endif

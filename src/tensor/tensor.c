@@ -171,6 +171,35 @@ struct tn_tensor *tn_tensor_group(struct tn_heap *heap, enum tn_tensor_kind kind
     return t;
 }
 
+static struct tn_tensor *copy_tensor(struct tn_heap *heap, const struct tn_tensor *t)
+{
+    struct tn_tensor *copy = tn_tensor_new(heap, t->element, t->rank, t->dims);
+    if (!copy) return NULL;
+    if (t->element != TN_EL_STRING) {
+        if (t->bytes) memcpy(copy->data, t->data, t->bytes);
+        return copy;
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        if (tn_tensor_set_text(copy, i, tn_tensor_texts(t)[i])) continue;
+        tn_tensor_drop(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+struct tn_tensor *tn_tensor_copy(struct tn_heap *heap, const struct tn_tensor *t)
+{
+    if (t->kind == TN_KIND_TENSOR) return copy_tensor(heap, t);
+    struct tn_tensor *whole = NULL, **items = tn_heap_take(heap, ((size_t)t->count + 1) * sizeof(*items));
+    uint64_t made = 0;
+    while (items && made < t->count && (items[made] = tn_tensor_copy(heap, t->items[made]))) made++;
+    if (items && made == t->count) whole = tn_tensor_group(heap, t->kind, items, t->count);
+    if (whole) whole->element = t->element;
+    for (uint64_t i = 0; i < made; i++) tn_tensor_drop(items[i]); /* the group has its own references */
+    tn_heap_give(heap, items);
+    return whole;
+}
+
 struct tn_tensor *tn_tensor_keep(struct tn_tensor *t)
 {
     if (t) t->refs++;

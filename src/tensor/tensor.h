@@ -71,6 +71,8 @@ struct tn_tensor *tn_tensor_foreign(struct tn_heap *heap, enum tn_element elemen
 /* A sequence, optional or map over `count` items, each of which gains a reference. */
 struct tn_tensor *tn_tensor_group(struct tn_heap *heap, enum tn_tensor_kind kind, struct tn_tensor *const *items,
                                   uint64_t count);
+/* Everything below a value, in memory of another heap. NULL without memory. */
+struct tn_tensor *tn_tensor_copy(struct tn_heap *heap, const struct tn_tensor *t);
 /* Both take NULL. */
 struct tn_tensor *tn_tensor_keep(struct tn_tensor *t);
 void tn_tensor_drop(struct tn_tensor *t);

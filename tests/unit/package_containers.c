@@ -110,7 +110,7 @@ static const struct tn_variant *only(const struct tn_inventory *inv, const char 
                                      const char *what, int line)
 {
     const struct tn_variant *v = variant_of(inv, id);
-    if (inv->variant_count != 1 || !v || !tn_str_is(v->container, container) || v->executable ||
+    if (inv->variant_count != 1 || !v || !tn_str_is(v->container, container) || v->executable != tn_str_is(v->container, "onnx") ||
         !strstr(v->what.s, what)) {
         test_fail(__FILE__, line, "%u variants, first %s \"%s\"", inv->variant_count,
                   inv->variant_count ? inv->variants[0].id.s : "-", inv->variant_count ? inv->variants[0].what.s : "-");
@@ -382,7 +382,7 @@ TEST(modules_that_leave_the_package)
 
 /* ---- choice ------------------------------------------------------------------------------------------------------ */
 
-/* What a popular repository looks like: one executable container among five recognised ones. */
+/* What a popular repository looks like: one set of weights beside graphs, which yield, and containers that are only recognised. */
 TEST(the_only_executable_variant_is_taken)
 {
     put_text("config.json", "{\"model_type\":\"x\"}");
@@ -400,7 +400,7 @@ TEST(the_only_executable_variant_is_taken)
     CHECK_INT(tn_inventory_variant(inv, NULL, &v, err), TN_OK);
     CHECK(v && tn_str_is(v->id, "safetensors"));
     CHECK_INT(tn_inventory_variant(inv, "onnx/model_O4.onnx", &v, err), TN_OK);
-    CHECK(v && !v->executable);
+    CHECK(v && v->executable && v->graph);
     CHECK_INT(tn_inventory_variant(inv, "onnx", &v, err), TN_INVALID_REQUEST);
     CHECK(!v);
     CHECK_CONTAINS(err->primary.expected, "safetensors, onnx/model.onnx, onnx/model_O4.onnx");

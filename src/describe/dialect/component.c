@@ -148,7 +148,7 @@ static const struct tn_variant *only_in_folder(const struct tn_inventory *inv, s
     const struct tn_variant *found = NULL;
     for (uint32_t i = 0; i < inv->variant_count; i++) {
         const struct tn_variant *variant = &inv->variants[i];
-        if (!variant->executable || !tn_str_eq(variant->folder, folder)) continue;
+        if (!variant->executable || variant->graph || !tn_str_eq(variant->folder, folder)) continue;
         if (found) return NULL;
         found = variant;
     }
@@ -175,7 +175,7 @@ const struct tn_variant *tn_describe_variant(struct tn_builder *b, struct tn_str
         tn_builder_report(b, status);
         return NULL;
     }
-    if (!chosen->executable) tn_refuse_container(b, chosen);
+    if (!chosen->executable || chosen->graph) tn_refuse_container(b, chosen);
     else if (strict && !tn_str_eq(chosen->folder, folder)) refuse_folder(b, chosen, folder);
     return chosen;
 }

@@ -13,6 +13,7 @@ struct tn_dialect {
 
 extern const struct tn_dialect tn_dialect_genai_config;
 extern const struct tn_dialect tn_dialect_inference_metadata;
+extern const struct tn_dialect tn_dialect_onnx;
 extern const struct tn_dialect tn_dialect_recognised; /* names itself by the container */
 extern const struct tn_dialect tn_dialect_sentence_transformers;
 extern const struct tn_dialect tn_dialect_transformers;

@@ -36,7 +36,7 @@ static bool recognises(const struct tn_builder *b)
 {
     char buf[4200];
     const struct tn_variant *variant = tn_describe_candidate(b);
-    if (variant && (variant->executable || !tn_str_is(variant->container, "onnx"))) return false;
+    if (variant && !tn_str_is(variant->container, "onnx")) return false;
     return find_document(b, buf, sizeof(buf)).n > 0;
 }
 

@@ -51,8 +51,8 @@ static const struct tn_variant *find_weights(const struct tn_module_source *m)
 {
     const struct tn_description *d = m->chain->b->d;
     const struct tn_variant *part = shares_weights(m) ? d->variant : tn_inventory_part(m->chain->b->inv, m->path);
-    if (part && !part->executable && shares_weights(m)) return NULL; /* said already */
-    if (!part || !part->executable) {
+    if (part && (!part->executable || part->graph) && shares_weights(m)) return NULL; /* said already */
+    if (!part || !part->executable || part->graph) {
         missing_weights(m);
         return NULL;
     }

@@ -421,7 +421,7 @@ static const struct tn_tensor_info *projection(struct tn_builder *b, const struc
     const struct tn_variant *v = c->variant;
     const struct tn_tensor_info *t = v ? tn_variant_tensor(b->inv, v, TN_STR("linear.weight")) : NULL;
     uint64_t hidden = tn_component_value(c, "hidden_size")->u;
-    if (!v || !v->executable) return NULL; /* said already */
+    if (!v || !v->executable || v->graph) return NULL; /* said already */
     bool fits = t && t->rank == 2 && t->shape[1] == hidden && t->shape[0] > 0;
     if (fits && (t->dtype == TN_DTYPE_F32 || t->dtype == TN_DTYPE_F16 || t->dtype == TN_DTYPE_BF16)) return t;
     struct tn_finding *f = tn_blocker(b, t ? TN_TENSOR_MISMATCH : TN_MISSING_TENSOR,

@@ -67,7 +67,7 @@ static bool parse_digest(const char *s, struct tn_digest *out)
 }
 
 /* An entry is "KEY VALUE\n" in hexadecimal; anything else is as good as absent. */
-static bool recall(const struct tn_context *ctx, const struct tn_digest *key, struct tn_digest *value)
+bool tn_digest_recall(const struct tn_context *ctx, const struct tn_digest *key, struct tn_digest *value)
 {
     char folder[PATH_SIZE], path[PATH_SIZE], entry[ENTRY_SIZE];
     struct tn_os_file file;
@@ -79,7 +79,7 @@ static bool recall(const struct tn_context *ctx, const struct tn_digest *key, st
            parse_digest(entry + 65, value);
 }
 
-static void remember(const struct tn_context *ctx, const struct tn_digest *key, const struct tn_digest *value)
+void tn_digest_remember(const struct tn_context *ctx, const struct tn_digest *key, const struct tn_digest *value)
 {
     char folder[PATH_SIZE], path[PATH_SIZE], entry[ENTRY_SIZE + 1], key_hex[TN_SHA256_HEX], value_hex[TN_SHA256_HEX];
     if (!cache_path(ctx, key, folder, path)) return;
@@ -99,7 +99,7 @@ enum tn_status tn_weights_digest_begin(struct tn_weights_digest *d, const struct
 {
     *d = (struct tn_weights_digest){.program = program, .inv = inv, .alloc = ctx->alloc};
     struct tn_digest key = cache_key(d);
-    d->cached = recall(ctx, &key, &d->value);
+    d->cached = tn_digest_recall(ctx, &key, &d->value);
     if (d->cached) return TN_OK;
     const struct tn_graph *g = &program->graph;
     d->first_chunk = tn_calloc(d->alloc, (size_t)g->weight_count + 1, sizeof(*d->first_chunk));
@@ -161,7 +161,7 @@ enum tn_status tn_weights_digest_end(struct tn_weights_digest *d, const struct t
     tn_free(d->alloc, order);
     d->value = tn_sha256_finish(&h);
     struct tn_digest key = cache_key(d);
-    remember(ctx, &key, &d->value);
+    tn_digest_remember(ctx, &key, &d->value);
     return TN_OK;
 }
 

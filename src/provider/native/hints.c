@@ -67,7 +67,7 @@ enum tn_status tn_native_nodes(const struct tn_assessment *a, struct tn_arena *a
                                size_t *count, struct tn_error *err)
 {
     const struct tn_native_program *program = a->state;
-    const struct tn_graph *g = &program->graph;
+    const struct tn_graph *g = &program->graph; /* of a package that is a graph: empty, hints act on none of its nodes */
     size_t n = (size_t)g->op_count + g->weight_count;
     struct tn_hint_node *nodes = tn_arena_array(arena, n, sizeof(*nodes));
     bool *seen = tn_arena_array(arena, g->weight_count, sizeof(*seen));

@@ -33,6 +33,7 @@ static enum tn_status allocate_instance(const struct tn_assessment *a, const str
 static void native_release(struct tn_instance *instance)
 {
     if (!instance) return;
+    tn_native_net_release(instance);
     if (instance->weights.alloc) tn_weights_release(&instance->weights);
     for (unsigned i = 0; i < instance->threads; i++) tn_workspace_release(&instance->workspaces[i], instance->alloc);
     tn_free(instance->alloc, instance->workspaces);
@@ -40,10 +41,29 @@ static void native_release(struct tn_instance *instance)
     tn_free(instance->alloc, instance);
 }
 
+static enum tn_status load_graph(const struct tn_assessment *a, const struct tn_component_request *request,
+                                 const struct tn_load_env *env, struct tn_instance **out, struct tn_error *err)
+{
+    struct tn_instance *instance = tn_malloc_aligned(env->ctx->alloc, sizeof(*instance), _Alignof(struct tn_instance));
+    *out = NULL;
+    if (!instance) return tn_error_memory(err, TN_PHASE_LOAD, "loading a graph");
+    memset(instance, 0, sizeof(*instance));
+    instance->assessment = a;
+    instance->program = a->state;
+    instance->alloc = env->ctx->alloc;
+    instance->pool = env->pool;
+    enum tn_status status = tn_native_net_load(instance, request, env, err);
+    if (status) native_release(instance);
+    else *out = instance;
+    return status;
+}
+
 static enum tn_status native_load(const struct tn_assessment *a, const struct tn_component_request *request,
                                   const struct tn_load_env *env, struct tn_instance **out, struct tn_error *err)
 {
     struct tn_instance *instance;
+    const struct tn_native_program *program = a->state;
+    if (program->net) return load_graph(a, request, env, out, err);
     enum tn_status status = allocate_instance(a, env, &instance);
     if (status) {
         tn_error_memory(err, TN_PHASE_LOAD, "preparing the workspace");
@@ -63,7 +83,7 @@ static enum tn_status native_load(const struct tn_assessment *a, const struct tn
 
 static struct tn_digest native_weights(const struct tn_instance *instance)
 {
-    return instance->weights.digest;
+    return instance->graph ? instance->graph->digest : instance->weights.digest;
 }
 
 static void native_describe(const struct tn_provider *p, struct tn_json_writer *w)
@@ -93,7 +113,14 @@ static void native_describe(const struct tn_provider *p, struct tn_json_writer *
 static void native_write(const struct tn_assessment *a, struct tn_json_writer *w)
 {
     const struct tn_native_program *program = a->state;
-    if (!program || !program->family) return;
+    if (!program || (!program->family && !program->net)) return;
+    if (program->net) {
+        tn_jw_member_cstr(w, "kernels", program->kernels->name);
+        tn_jw_member_cstr(w, "isa_class", program->kernels->isa_class);
+        tn_jw_key(w, "dataflow");
+        tn_jw_raw(w, program->net->members);
+        return;
+    }
     tn_jw_member_cstr(w, "family", program->family->name);
     tn_jw_member_cstr(w, "family_version", program->family->version);
     tn_jw_member_cstr(w, "kernels", program->kernels->name);
@@ -110,6 +137,11 @@ static void native_write(const struct tn_assessment *a, struct tn_json_writer *w
 static void native_fingerprint(const struct tn_assessment *a, struct tn_sha256 *h)
 {
     const struct tn_native_program *program = a->state;
+    if (program->net) {
+        tn_sha256_update_str(h, tn_str_of(program->kernels->isa_class));
+        tn_sha256_update(h, program->net->structure.bytes, sizeof(program->net->structure.bytes));
+        return;
+    }
     tn_sha256_update_str(h, tn_str_of(program->family->name));
     tn_sha256_update_str(h, tn_str_of(program->family->version));
     tn_sha256_update_str(h, tn_str_of(program->kernels->isa_class));
@@ -132,6 +164,7 @@ const struct tn_provider tn_native_provider = {
     .fingerprint = native_fingerprint,
     .load = native_load,
     .invoke = tn_native_invoke,
+    .run = tn_native_net_run,
     .weights = native_weights,
     .release = native_release,
 };

@@ -10,10 +10,14 @@
  * invoke.c    an invocation cut into pieces
  * pairs.c     tied tensors that are there twice, compared before they are loaded
  * hints.c     what execution hints find here
+ * net.c       packages that are a graph: what assessment finds out about it
+ * net_load.c  the same graph loaded, and its calls
+ * net_digest.c the identities of a graph's structure and of its weights
  */
 #ifndef TN_PROVIDER_NATIVE_H
 #define TN_PROVIDER_NATIVE_H
 
+#include "exec/exec.h"
 #include "provider.h"
 
 /*
@@ -36,7 +40,15 @@ struct tn_native_layer {
     bool fixed;           /* makes a fixed value: its packed form is given back once the value is there */
 };
 
+/* What a package that is a graph comes to, from headers alone. The graph itself is read again by each load. */
+struct tn_native_net {
+    uint64_t nodes, constant_bytes;
+    struct tn_digest structure;
+    struct tn_str members; /* of the plan document: the text of a JSON object */
+};
+
 struct tn_native_program {
+    const struct tn_native_net *net; /* NULL: a family's program; else nothing below `threads` is set but `kernels` */
     const struct tn_kernels *kernels;
     const struct tn_family *family;
     struct tn_binding binding;
@@ -155,8 +167,19 @@ struct tn_workspace {
     void *block;        /* owned: everything above */
 };
 
+/* A loaded graph. */
+struct tn_native_graph {
+    struct tn_os_file file;
+    bool open;
+    struct tn_model *model;
+    struct tn_program *program;
+    struct tn_exec_context *context; /* calls are serialised by whoever owns the instance */
+    struct tn_digest digest;
+};
+
 struct tn_instance {
     const struct tn_assessment *assessment;
+    struct tn_native_graph *graph; /* owned; NULL: a family's program */
     const struct tn_native_program *program;
     struct tn_alloc *alloc;
     struct tn_pool *pool;
@@ -185,6 +208,27 @@ struct tn_team {
 enum tn_status tn_execute_fixed(struct tn_instance *instance, const struct tn_cancel *cancel, struct tn_error *err);
 void tn_execute_piece(struct tn_instance *instance, struct tn_workspace *w, const struct tn_invocation *call,
                       const struct tn_team *team);
+
+/* ---- graphs ------------------------------------------------------------------------------------------------------- */
+
+/* A graph that was read, judged and typed. *model NULL with TN_OK: there are blockers. `file` is open while the model is. */
+enum tn_status tn_native_net_open(const struct tn_context *ctx, const struct tn_inventory *inv, const struct tn_graph_facts *g,
+                                  struct tn_findings *findings, struct tn_os_file *file, bool *open, struct tn_model **model,
+                                  struct tn_error *err);
+enum tn_status tn_native_net_assess(struct tn_native_program *program, struct tn_assessment *a,
+                                    const struct tn_component_request *r, struct tn_error *err);
+enum tn_status tn_native_net_load(struct tn_instance *instance, const struct tn_component_request *r,
+                                  const struct tn_load_env *env, struct tn_error *err);
+enum tn_status tn_native_net_run(struct tn_instance *instance, const struct tn_tensor_call *call, struct tn_error *err);
+void tn_native_net_release(struct tn_instance *instance);
+/* Nodes, attributes, types and the values of small constants. */
+struct tn_digest tn_native_net_structure(const struct tn_model *model);
+/* SHA-256 over the constants by graph and name; remembered under the stamps of the variant's files. */
+enum tn_status tn_native_net_weights(struct tn_model *model, const struct tn_variant *variant, const struct tn_context *ctx,
+                                     const struct tn_cancel *cancel, struct tn_digest *out, struct tn_error *err);
+/* Under a key that names everything the value follows from. */
+bool tn_digest_recall(const struct tn_context *ctx, const struct tn_digest *key, struct tn_digest *value);
+void tn_digest_remember(const struct tn_context *ctx, const struct tn_digest *key, const struct tn_digest *value);
 
 enum tn_status tn_native_invoke(struct tn_instance *instance, const struct tn_invocation *call, struct tn_error *err);
 

@@ -334,6 +334,7 @@ enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_com
     program->threads = r->threads ? r->threads : 1;
     program->max_rows = r->max_rows;
     choose_numeric(program, a, r);
+    if (r->graph) return tn_native_net_assess(program, a, r, err);
     program->family = tn_family_of(r->component);
     if (!program->family) {
         refuse_family(a, r->component);

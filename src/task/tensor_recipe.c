@@ -1,0 +1,356 @@
+/*
+ * The recipe of tensor calls: named values of a request to the graph's ports, one call, and what comes out under the
+ * names of the outputs. Results are copied out of the component, whose memory serves the next call, so that they live as
+ * long as the execution and longer than the session's weights.
+ */
+#include "base/checked.h"
+#include "base/json_write.h"
+#include "task/tensor.h"
+#include "task/text_items.h"
+
+#include <string.h>
+
+struct tn_recipe_model {
+    const struct tn_context *ctx;
+    struct tn_alloc *alloc;
+    const struct tn_graph_facts *graph;
+};
+
+struct tn_recipe_run {
+    struct tn_alloc *alloc;
+    const struct tn_graph_facts *graph; /* lives with the description */
+    struct tn_heap heap;
+    struct tn_arena arena;
+    struct tn_graph_call call;
+    bool *wanted;               /* [output_count] */
+    struct tn_tensor **results; /* [value_count], in memory of `heap` */
+    tn_port_value *values;      /* [value_count] views of them */
+    size_t value_count;
+    struct tn_run_counts counts;
+    bool done;
+};
+
+/* ---- per session -------------------------------------------------------------------------------------------------- */
+
+static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err)
+{
+    struct tn_recipe_model *m = tn_calloc(env->ctx->alloc, 1, sizeof(*m));
+    *out = m;
+    if (!m) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
+    *m = (struct tn_recipe_model){.ctx = env->ctx, .alloc = env->ctx->alloc, .graph = env->route->graph};
+    return TN_OK;
+}
+
+static void discard(struct tn_recipe_model *m)
+{
+    tn_free(m->alloc, m);
+}
+
+/* ---- the request -------------------------------------------------------------------------------------------------- */
+
+/* A value of JSON takes most where it is a list of one-digit numbers: nodes of the document, then elements. */
+enum { BYTES_PER_JSON_BYTE = 24, GROUP_DEPTH = 8 };
+
+static bool add_value(const tn_port_value *v, unsigned depth, uint64_t *bytes)
+{
+    uint64_t own = v->size;
+    if (v->kind == TN_VALUE_JSON && !tn_mul64(own, BYTES_PER_JSON_BYTE, &own)) return false;
+    /* rounded up to a size class of the heap, a quarter at most */
+    if (!tn_add64(own, own / 4 + sizeof(struct tn_tensor) + 256, &own) || !tn_add64(*bytes, own, bytes)) return false;
+    for (size_t i = 0; depth < GROUP_DEPTH && v->items && i < v->item_count; i++)
+        if (!add_value(&v->items[i], depth + 1, bytes)) return false;
+    return true;
+}
+
+static enum tn_status measure(const struct tn_recipe_model *m, const void *request, uint64_t *bytes, struct tn_error *err)
+{
+    const tn_tensor_request *r = request;
+    const struct tn_graph_facts *g = m->graph;
+    if (r->count && !r->inputs) return tn_request_refuse(err, "inputs", "inputs is NULL", "an array of values", 0);
+    if (r->output_count && !r->outputs) return tn_request_refuse(err, "outputs", "outputs is NULL", "an array of names", 0);
+    if (r->count > m->ctx->limits.items) return tn_request_refuse_limit(err, "inputs", "items", r->count, m->ctx->limits.items);
+    *bytes = sizeof(struct tn_recipe_run) + 4096;
+    *bytes += ((uint64_t)g->input_count + 4 * (uint64_t)g->view->output_count) * (sizeof(tn_port_value) + sizeof(void *));
+    for (size_t i = 0; i < r->count; i++) {
+        if (!add_value(&r->inputs[i], 0, bytes)) return tn_request_refuse_limit(err, "inputs", "bytes", UINT64_MAX, UINT64_MAX);
+    }
+    return TN_OK;
+}
+
+static struct tn_str name_of(tn_string s)
+{
+    return (struct tn_str){s.data ? s.data : "", s.data ? s.length : 0};
+}
+
+/* The names of all ports, for a message. */
+static void list_names(struct tn_finding *f, const struct tn_graph_facts *g, bool outputs)
+{
+    char text[320];
+    size_t at = 0, count = outputs ? g->view->output_count : g->input_count;
+    text[0] = 0;
+    for (size_t i = 0; i < count && at + 1 < sizeof(text); i++) {
+        struct tn_str name = outputs ? g->view->outputs[i].name : g->inputs[i]->name;
+        size_t room = sizeof(text) - 1 - at, n = name.n < room ? name.n : room;
+        if (i && room > 2) {
+            memcpy(text + at, ", ", 2);
+            at += 2;
+            n = name.n < room - 2 ? name.n : room - 2;
+        }
+        memcpy(text + at, name.s, n);
+        at += n;
+    }
+    text[at] = 0;
+    tn_expected(f, count ? "one of: %s" : "none: the graph has no %s", count ? text : outputs ? "outputs" : "inputs");
+}
+
+static void blame_name(struct tn_findings *findings, const struct tn_graph_facts *g, const char *what, struct tn_str name, bool outputs)
+{
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "%s", what);
+    tn_at_element(f, TN_ELEMENT_TENSOR, name);
+    tn_found(f, "%.*s", TN_FMT_ARG(name));
+    list_names(f, g, outputs);
+}
+
+static uint32_t input_of(const struct tn_graph_facts *g, struct tn_str name)
+{
+    uint32_t i = 0;
+    while (i < g->input_count && !tn_str_eq(g->inputs[i]->name, name)) i++;
+    return i;
+}
+
+/* Values to ports, each once; what is missing and has no default is a finding, too. */
+static void take_inputs(struct tn_recipe_run *run, const struct tn_recipe_model *m, const tn_tensor_request *r,
+                        struct tn_findings *findings, bool *no_memory)
+{
+    const struct tn_graph_facts *g = m->graph;
+    struct tn_tensor_symbols symbols = {.count = 0};
+    bool *given = tn_arena_array(&run->arena, (size_t)g->input_count + 1, sizeof(*given));
+    if (!given) *no_memory = true;
+    for (size_t k = 0; given && k < r->count; k++) {
+        struct tn_str name = name_of(r->inputs[k].name);
+        uint32_t i = input_of(g, name);
+        if (i == g->input_count) {
+            blame_name(findings, g, "the graph has no input of this name", name, false);
+        } else if (given[i]) {
+            blame_name(findings, g, "an input is given twice", name, false);
+        } else {
+            given[i] = true;
+            run->call.in[i] = tn_tensor_of_request(g->inputs[i], &r->inputs[k], &run->heap, &m->ctx->limits, &symbols, findings, no_memory);
+        }
+    }
+    for (uint32_t i = 0; given && i < g->input_count; i++) {
+        char text[320];
+        if (given[i] || g->inputs[i]->initialised) continue;
+        struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "input %.*s is missing",
+                                               TN_FMT_ARG(g->inputs[i]->name));
+        tn_at_element(f, TN_ELEMENT_TENSOR, g->inputs[i]->name);
+        tn_expected(f, "%s", tn_onnx_port_text(g->inputs[i], text, sizeof(text)));
+    }
+}
+
+static void take_outputs(struct tn_recipe_run *run, const struct tn_recipe_model *m, const tn_tensor_request *r, struct tn_findings *findings)
+{
+    const struct tn_onnx_view *view = m->graph->view;
+    for (uint32_t i = 0; i < view->output_count; i++) run->wanted[i] = r->outputs == NULL;
+    for (size_t k = 0; r->outputs && k < r->output_count; k++) {
+        struct tn_str name = name_of(r->outputs[k]);
+        uint32_t i = 0;
+        while (i < view->output_count && !tn_str_eq(view->outputs[i].name, name)) i++;
+        if (i == view->output_count) blame_name(findings, m->graph, "the graph has no output of this name", name, true);
+        else run->wanted[i] = true;
+    }
+}
+
+static bool allocate(struct tn_recipe_run *run)
+{
+    size_t inputs = (size_t)run->graph->input_count + 1, outputs = (size_t)run->graph->view->output_count + 1;
+    run->call.in = tn_arena_array(&run->arena, inputs, sizeof(*run->call.in));
+    run->call.out = tn_arena_array(&run->arena, outputs, sizeof(*run->call.out));
+    run->wanted = tn_arena_array(&run->arena, outputs, sizeof(*run->wanted));
+    run->results = tn_arena_array(&run->arena, outputs, sizeof(*run->results));
+    run->values = tn_arena_array(&run->arena, outputs, sizeof(*run->values));
+    run->call.wanted = run->wanted;
+    return run->call.in && run->call.out && run->wanted && run->results && run->values;
+}
+
+static void drop_inputs(struct tn_recipe_run *run)
+{
+    for (uint32_t i = 0; run->call.in && i < run->graph->input_count; i++) {
+        tn_tensor_drop(run->call.in[i]);
+        run->call.in[i] = NULL;
+    }
+    if (run->call.in) tn_heap_trim(&run->heap);
+}
+
+static void release(struct tn_recipe_run *run)
+{
+    if (!run) return;
+    drop_inputs(run);
+    for (size_t i = 0; i < run->value_count; i++) tn_tensor_drop(run->results[i]);
+    tn_heap_release(&run->heap);
+    tn_arena_release(&run->arena);
+    tn_free(run->alloc, run);
+}
+
+static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
+                            struct tn_recipe_run **out, struct tn_error *err)
+{
+    struct tn_findings findings;
+    bool no_memory = false;
+    struct tn_recipe_run *run = tn_calloc(alloc, 1, sizeof(*run));
+    *out = NULL;
+    if (!run) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
+    run->alloc = alloc;
+    run->graph = m->graph;
+    run->counts.items = 1;
+    tn_heap_init(&run->heap, alloc);
+    tn_arena_init(&run->arena, alloc);
+    tn_findings_init(&findings, alloc, (size_t)m->ctx->limits.findings);
+    if (allocate(run)) {
+        take_inputs(run, m, request, &findings, &no_memory);
+        take_outputs(run, m, request, &findings);
+    } else {
+        no_memory = true;
+    }
+    enum tn_status st = no_memory ? tn_error_memory(err, TN_PHASE_REQUEST, "keeping the tensors of the request")
+                                  : tn_error_from_findings(err, &findings);
+    tn_findings_release(&findings);
+    if (st) release(run);
+    else *out = run;
+    return st;
+}
+
+static void finish(struct tn_recipe_run *run)
+{
+    drop_inputs(run);
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------ */
+
+static bool view_of(struct tn_recipe_run *run, const struct tn_tensor *t, tn_port_value *out);
+
+static bool view_strings(struct tn_recipe_run *run, const struct tn_tensor *t, tn_port_value *out)
+{
+    tn_string *texts = tn_arena_array(&run->arena, (size_t)t->count + 1, sizeof(*texts));
+    if (!texts) return false;
+    for (size_t i = 0; i < t->count; i++) texts[i] = (tn_string){tn_tensor_texts(t)[i].s, tn_tensor_texts(t)[i].n};
+    out->data = texts;
+    out->size = (size_t)t->count * sizeof(*texts);
+    return true;
+}
+
+static bool view_items(struct tn_recipe_run *run, const struct tn_tensor *t, tn_port_value *out)
+{
+    tn_port_value *items = tn_arena_array(&run->arena, (size_t)t->count + 1, sizeof(*items));
+    if (!items) return false;
+    for (size_t i = 0; i < t->count; i++)
+        if (!view_of(run, t->items[i], &items[i])) return false;
+    out->items = items;
+    out->item_count = (size_t)t->count;
+    return true;
+}
+
+static bool view_of(struct tn_recipe_run *run, const struct tn_tensor *t, tn_port_value *out)
+{
+    *out = (tn_port_value){.name = {"", 0}, .kind = TN_VALUE_TENSOR, .element = tn_onnx_element_name(t->element)};
+    switch (t->kind) {
+    case TN_KIND_SEQUENCE: out->kind = TN_VALUE_SEQUENCE; return view_items(run, t, out);
+    case TN_KIND_MAP: out->kind = TN_VALUE_MAP; return view_items(run, t, out);
+    case TN_KIND_OPTIONAL: out->kind = TN_VALUE_OPTIONAL; return view_items(run, t, out);
+    case TN_KIND_NONE:
+    case TN_KIND_TENSOR: break;
+    }
+    out->rank = t->rank;
+    out->dims = t->dims;
+    if (t->element == TN_EL_STRING) return view_strings(run, t, out);
+    out->data = t->data;
+    out->size = t->bytes;
+    return true;
+}
+
+/* Copies what came out and lets the component's own go. */
+static enum tn_status take_results(struct tn_recipe_run *run, struct tn_graph_call *call, struct tn_error *err)
+{
+    const struct tn_onnx_view *view = run->graph->view;
+    bool good = true;
+    for (uint32_t i = 0; i < view->output_count; i++) {
+        struct tn_tensor *t = call->out[i];
+        if (good && t) {
+            struct tn_tensor *copy = run->results[run->value_count] = tn_tensor_copy(&run->heap, t);
+            tn_port_value *v = &run->values[run->value_count];
+            run->value_count += copy != NULL;
+            good = copy && view_of(run, copy, v);
+            if (good) v->name = (tn_string){view->outputs[i].name.s, view->outputs[i].name.n};
+        }
+        tn_tensor_drop(t);
+        call->out[i] = NULL;
+    }
+    return good ? TN_OK : tn_error_memory(err, TN_PHASE_EXECUTE, "keeping the results of a graph");
+}
+
+static enum tn_status advance(struct tn_recipe_run *run, struct tn_step *step, struct tn_error *err)
+{
+    if (step->answered) {
+        enum tn_status st = take_results(run, step->answered, err);
+        if (st) return st;
+        run->done = true;
+    } else if (step->wanted && !run->done) {
+        step->call = &run->call;
+    }
+    step->ready = step->done = run->done;
+    step->more = !run->done;
+    return TN_OK;
+}
+
+static void event(const struct tn_recipe_run *run, size_t item, tn_event *out, struct tn_error *err)
+{
+    (void)err;
+    *out = (tn_event){.kind = TN_EVENT_ITEM, .index = item, .tensors = run->values, .tensor_count = run->value_count};
+}
+
+static struct tn_run_counts counts(const struct tn_recipe_run *run)
+{
+    return run->counts;
+}
+
+static void write_item(const struct tn_recipe_run *run, size_t item, struct tn_json_writer *w)
+{
+    (void)item;
+    tn_jw_key(w, "outputs");
+    tn_jw_begin_object(w);
+    for (size_t i = 0; i < run->value_count; i++) {
+        tn_jw_key_str(w, name_of(run->values[i].name));
+        tn_tensor_write(w, run->results[i]);
+    }
+    tn_jw_end_object(w);
+}
+
+static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
+{
+    tn_jw_key(w, "options");
+    tn_jw_begin_object(w);
+    tn_jw_end_object(w);
+    tn_jw_key(w, "result");
+    tn_jw_begin_object(w);
+    tn_jw_key(w, "outputs");
+    tn_jw_begin_array(w);
+    for (size_t i = 0; i < run->value_count; i++) tn_jw_str(w, name_of(run->values[i].name));
+    tn_jw_end_array(w);
+    tn_jw_end_object(w);
+}
+
+const struct tn_recipe tn_recipe_tensor = {
+    .name = "tensor",
+    .version = "1",
+    .prepare = prepare,
+    .discard = discard,
+    .measure = measure,
+    .start = start,
+    .advance = advance,
+    .finish = finish,
+    .release = release,
+    .event = event,
+    .counts = counts,
+    .write_item = write_item,
+    .account = account,
+};

@@ -1,0 +1,426 @@
+/*
+ * Calls of graphs over the public interface. Values are ONNX Runtime's (tests/golden/tensor/expected.json); what is refused
+ * is refused with every problem at once, before anything runs.
+ */
+#include "tensor_util.h"
+
+#include "base/json.h"
+
+#include <pthread.h>
+
+/* ---- values against the reference --------------------------------------------------------------------------------- */
+
+static bool same_number(struct tn_json a, struct tn_json b)
+{
+    double x = 0, y = 0;
+    if (!tn_json_f64(a, &x) || !tn_json_f64(b, &y)) return false;
+    return fabs(x - y) <= 1e-6 * (fabs(y) > 1 ? fabs(y) : 1);
+}
+
+static bool same_value(struct tn_json a, struct tn_json b)
+{
+    struct tn_str s, t;
+    if (tn_json_type(a) != tn_json_type(b)) return false;
+    if (tn_json_is(a, TN_JSON_NUMBER)) return same_number(a, b);
+    if (tn_json_is(a, TN_JSON_STRING)) return tn_json_str(a, &s) && tn_json_str(b, &t) && tn_str_eq(s, t);
+    if (tn_json_is(a, TN_JSON_BOOL)) return tn_str_eq(tn_json_text(a), tn_json_text(b));
+    if (tn_json_count(a) != tn_json_count(b)) return false;
+    struct tn_json y = tn_json_first(b);
+    for (struct tn_json x = tn_json_first(a); tn_json_present(x); x = tn_json_next(x), y = tn_json_next(y)) {
+        struct tn_json other = tn_json_is(a, TN_JSON_OBJECT) ? tn_json_get_str(b, tn_json_key(x)) : y;
+        if (!same_value(x, other)) return false;
+    }
+    return true;
+}
+
+static void check_case(struct api *a, struct tn_alloc *alloc, tn_session *session, struct tn_json one, const char *name)
+{
+    char request[4096];
+    struct tn_limits limits = tn_limits_default();
+    struct tn_json_doc doc;
+    tn_execution *x = NULL;
+    tn_document *result = NULL;
+    size_t length;
+    struct tn_str inputs = tn_json_text(tn_json_get(one, "inputs"));
+    int n = snprintf(request, sizeof(request), "{\"inputs\": %.*s}", (int)inputs.n, inputs.s);
+    REQUIRE(n > 0 && (size_t)n < sizeof(request));
+    tn_status st = tn_request_start(session, request, (size_t)n, &x, a->err);
+    if (!st) st = api_collect(x, NULL, 0, a->err);
+    if (!st) st = tn_execution_drain(x, UINT32_MAX, a->err);
+    if (!st) st = tn_execution_result(x, &result, a->err);
+    if (st) {
+        test_fail(__FILE__, __LINE__, "%s: %s: %s", name, tn_status_name(st), tn_error_message(a->err));
+    } else {
+        const char *text = tn_document_text(result, &length);
+        REQUIRE(tn_json_parse(&doc, alloc, &limits, TN_STR("result"), (struct tn_str){text, length}, NULL) == TN_OK);
+        struct tn_json found = tn_json_find(tn_json_root(&doc), "/data/0/outputs");
+        if (!same_value(found, tn_json_get(one, "outputs"))) {
+            struct tn_str s = tn_json_text(found);
+            test_fail(__FILE__, __LINE__, "%s: %.*s", name, (int)s.n, s.s);
+        }
+        tn_json_release(&doc);
+    }
+    tn_document_free(result);
+    tn_execution_free(x);
+}
+
+TEST(values_are_the_references)
+{
+    struct api a;
+    struct tn_alloc alloc;
+    struct tn_limits limits = tn_limits_default();
+    struct tn_json_doc doc;
+    size_t n, cases = 0;
+    char *text = test_read_file(test_path("golden/tensor/expected.json"), &n);
+    tn_alloc_init(&alloc);
+    REQUIRE(text && tn_json_parse(&doc, &alloc, &limits, TN_STR("expected"), (struct tn_str){text, n}, NULL) == TN_OK);
+    REQUIRE(api_begin(&a, 2));
+    for (struct tn_json m = tn_json_first(tn_json_get(tn_json_root(&doc), "cases")); tn_json_present(m); m = tn_json_next(m)) {
+        char name[64];
+        struct tn_str key = tn_json_key(m);
+        snprintf(name, sizeof(name), "%.*s%s", (int)key.n, key.s, tn_str_is(key, "external") ? "" : ".onnx");
+        tn_session *session = tensor_session(&a, name);
+        if (!session) test_fail(__FILE__, __LINE__, "%s: %s", name, tn_error_message(a.err));
+        for (struct tn_json one = tn_json_first(m); session && tn_json_present(one); one = tn_json_next(one), cases++)
+            check_case(&a, &alloc, session, one, name);
+        tn_session_free(session);
+    }
+    CHECK(cases >= 8);
+    api_end(&a);
+    tn_json_release(&doc);
+    free(text);
+}
+
+/* Typed values in, typed values out, which outlive the session; an output may be an input. */
+TEST(typed_values)
+{
+    struct api a;
+    static const int64_t dims[] = {1, 2};
+    static const float x[] = {1, 2}, y[] = {10, 20};
+    REQUIRE(api_begin(&a, 1));
+    tn_session *session = tensor_session(&a, "add.onnx");
+    REQUIRE(session);
+    tn_port_value in[] = {tensor_f32("b", 2, dims, y), tensor_f32("a", 2, dims, x)};
+    tn_tensor_request r = tensor_request(in, 2);
+    tn_execution *run = NULL;
+    tn_event e = {.kind = TN_EVENT_NONE};
+    CHECK_INT(tn_tensor_start(session, &r, &run, a.err), TN_OK);
+    REQUIRE(run);
+    CHECK_INT(api_collect(run, &e, 1, a.err), TN_OK);
+    tn_session_free(session);
+    REQUIRE(e.tensor_count == 2);
+    CHECK(e.tensors[0].name.length == 3 && memcmp(e.tensors[0].name.data, "sum", 3) == 0);
+    CHECK_STR(e.tensors[0].element, "float32");
+    CHECK(e.tensors[0].rank == 2 && e.tensors[0].dims[0] == 1 && e.tensors[0].dims[1] == 2);
+    CHECK_NEAR(((const float *)e.tensors[0].data)[0], 21, 0);
+    CHECK_NEAR(((const float *)e.tensors[0].data)[1], 42, 0);
+    CHECK(memcmp(e.tensors[1].data, x, sizeof(x)) == 0);
+    CHECK(e.tensors[1].data != (const void *)x);
+    tn_execution_free(run);
+    api_end(&a);
+}
+
+TEST(only_wanted_outputs)
+{
+    struct api a;
+    REQUIRE(api_begin(&a, 1));
+    tn_session *session = tensor_session(&a, "add.onnx");
+    REQUIRE(session);
+    tn_port_value in[] = {tensor_json("a", "[[1, 2]]"), tensor_json("b", "[[3, 4]]")};
+    tn_string wanted = api_string("same/a");
+    tn_tensor_request r = tensor_request(in, 2);
+    r.outputs = &wanted;
+    r.output_count = 1;
+    tn_execution *run = NULL;
+    tn_event e = {.kind = TN_EVENT_NONE};
+    CHECK_INT(tn_tensor_start(session, &r, &run, a.err), TN_OK);
+    REQUIRE(run);
+    CHECK_INT(api_collect(run, &e, 1, a.err), TN_OK);
+    CHECK_INT(e.tensor_count, 1);
+    tn_execution_free(run);
+    tn_session_free(session);
+    api_end(&a);
+}
+
+/* What is built of tensors keeps its type in both directions. */
+TEST(sequences_keep_their_type)
+{
+    struct api a;
+    static const int64_t two[] = {2};
+    static const float x[] = {7, 8};
+    REQUIRE(api_begin(&a, 1));
+    tn_session *session = tensor_session(&a, "sequence.onnx");
+    REQUIRE(session);
+    tn_port_value items[] = {tensor_f32("", 1, two, x)};
+    tn_port_value in[] = {{.name = api_string("list"), .kind = TN_VALUE_SEQUENCE, .items = items, .item_count = 1},
+                          tensor_json("x", "[1, 2, 3]")};
+    tn_tensor_request r = tensor_request(in, 2);
+    tn_execution *run = NULL;
+    tn_event e = {.kind = TN_EVENT_NONE};
+    CHECK_INT(tn_tensor_start(session, &r, &run, a.err), TN_OK);
+    REQUIRE(run);
+    CHECK_INT(api_collect(run, &e, 1, a.err), TN_OK);
+    REQUIRE(e.tensor_count == 2);
+    CHECK_INT(e.tensors[0].kind, TN_VALUE_SEQUENCE);
+    REQUIRE(e.tensors[0].item_count == 2);
+    CHECK_INT(e.tensors[0].items[1].dims[0], 3);
+    CHECK_NEAR(((const float *)e.tensors[0].items[0].data)[1], 8, 0);
+    CHECK_INT(*(const int64_t *)e.tensors[1].data, 2);
+    tn_execution_free(run);
+    tn_session_free(session);
+    api_end(&a);
+}
+
+/* ---- refusals ----------------------------------------------------------------------------------------------------- */
+
+static bool has_finding(const tn_error *err, const char *part)
+{
+    for (size_t i = 0; i < tn_error_finding_count(err); i++)
+        if (strstr(tn_error_finding_message(err, i), part)) return true;
+    return strstr(tn_error_message(err), part) != NULL;
+}
+
+static void refused(struct api *a, tn_session *session, const tn_port_value *in, size_t count, const char *part, int line)
+{
+    tn_tensor_request r = tensor_request(in, count);
+    tn_execution *run = NULL;
+    tn_status st = tn_tensor_start(session, &r, &run, a->err);
+    if (st != TN_INVALID_REQUEST || run) test_fail(__FILE__, line, "%s: %s", tn_status_name(st), tn_error_message(a->err));
+    if (!has_finding(a->err, part)) test_fail(__FILE__, line, "no finding says \"%s\", but \"%s\"", part, tn_error_message(a->err));
+}
+#define REFUSED(in, part) refused(&a, session, in, sizeof(in) / sizeof((in)[0]), part, __LINE__)
+
+TEST(every_problem_at_once)
+{
+    struct api a;
+    static const int64_t dims[] = {3, 2}, one[] = {1};
+    static const float x[6] = {0};
+    REQUIRE(api_begin(&a, 1));
+    tn_session *session = tensor_session(&a, "add.onnx");
+    REQUIRE(session);
+    tn_port_value many[] = {tensor_f32("a", 1, one, x), tensor_f32("nowhere", 2, dims, x), tensor_f32("scale", 2, dims, x),
+                            tensor_f32("scale", 1, one, x)};
+    REFUSED(many, "input a is of another type");
+    CHECK(has_finding(a.err, "no input of this name"));
+    CHECK(has_finding(a.err, "input scale is of another type"));
+    CHECK(has_finding(a.err, "an input is given twice"));
+    CHECK(has_finding(a.err, "input b is missing"));
+    tn_port_value relation[] = {tensor_f32("a", 2, dims, x), tensor_json("b", "[[1, 2]]")};
+    REFUSED(relation, "input b has a dimension of another size");
+    CHECK_CONTAINS(tn_error_expected(a.err), "n is 3, by input a");
+    tn_session_free(session);
+    api_end(&a);
+}
+
+TEST(values_that_contradict_themselves)
+{
+    struct api a;
+    static const int64_t dims[] = {1, 2}, negative[] = {-1, 2}, huge[] = {INT64_MAX, INT64_MAX};
+    static const float x[2] = {0};
+    REQUIRE(api_begin(&a, 1));
+    tn_session *session = tensor_session(&a, "add.onnx");
+    REQUIRE(session);
+    tn_port_value b = tensor_f32("b", 2, dims, x), v[2] = {b, b};
+    v[0] = tensor_f32("a", 2, dims, x);
+    v[0].size = 4;
+    REFUSED(v, "another size than its shape");
+    v[0].size = 8;
+    v[0].data = NULL;
+    REFUSED(v, "another size than its shape");
+    v[0] = tensor_f32("a", 2, dims, x);
+    v[0].dims = negative;
+    REFUSED(v, "no shape that can be");
+    v[0].dims = huge;
+    REFUSED(v, "no shape that can be");
+    v[0].rank = 9;
+    REFUSED(v, "no shape that can be");
+    v[0] = tensor_f32("a", 2, dims, x);
+    v[0].element = "float33";
+    REFUSED(v, "no element type that is known");
+    v[0].element = "int32";
+    REFUSED(v, "is of another type");
+    v[0].kind = (tn_value_kind)77;
+    REFUSED(v, "of no kind that exists");
+    static const char *const texts[] = {"[[1, 2], [3]]", "[[1, \"x\"]]", "[[1, 2]", "{\"shape\": [1, 2], \"data\": [1]}",
+                                        "{\"dtype\": \"int9\", \"data\": [[1, 2]]}", "{}", "[[[[[[[[[1]]]]]]]]]", "null"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        v[0] = tensor_json("a", texts[i]);
+        REFUSED(v, "input a ");
+    }
+    tn_session_free(session);
+    api_end(&a);
+}
+
+/* All operators that cannot be computed, in one report, each with its node. */
+TEST(every_gap_at_once)
+{
+    struct api a;
+    REQUIRE(api_begin(&a, 1));
+    tn_package *package = tensor_open(&a, "gaps.onnx");
+    tn_plan_options o = TN_INIT(tn_plan_options);
+    tn_document *check = NULL;
+    tn_decision decision = TN_ELIGIBLE;
+    o.task = "tensor";
+    REQUIRE(package);
+    CHECK_INT(tn_assess(package, &o, &decision, &check, a.err), TN_OK);
+    CHECK_INT(decision, TN_UNSUPPORTED);
+    const char *text = tn_document_text(check, NULL);
+    CHECK_CONTAINS(text, "Frobnicate of domain ai.onnx, version 17");
+    CHECK_CONTAINS(text, "Foo of domain com.example, version 1");
+    CHECK_CONTAINS(text, "\"frob\"");
+    CHECK_CONTAINS(text, "\"foo\"");
+    tn_document_free(check);
+    tn_package_free(package);
+    api_end(&a);
+}
+
+TEST(versions_that_are_not_known)
+{
+    static const struct {
+        const char *file;
+        tn_status code;
+    } rows[] = {{"opset_newer.onnx", TN_VERSION_UNQUALIFIED}, {"opset_zero.onnx", TN_ARTIFACT_MALFORMED},
+                {"opset_missing.onnx", TN_ARTIFACT_MALFORMED}, {"opset_twice.onnx", TN_ARTIFACT_MALFORMED},
+                {"ir_newer.onnx", TN_VERSION_UNQUALIFIED}, {"ir_zero.onnx", TN_ARTIFACT_MISSING} /* no version: no model */};
+    struct api a;
+    REQUIRE(api_begin(&a, 1));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        tn_session *session = tensor_session(&a, rows[i].file);
+        if (session || tn_error_code(a.err) != rows[i].code)
+            test_fail(__FILE__, __LINE__, "%s: %s", rows[i].file, tn_status_name(tn_error_code(a.err)));
+        tn_session_free(session);
+    }
+    api_end(&a);
+}
+
+/* Other tasks say why not, and the plan of a graph is made again from its document. */
+TEST(tasks_and_plans)
+{
+    struct api a;
+    REQUIRE(api_begin(&a, 1));
+    tn_package *package = tensor_open(&a, "add.onnx");
+    tn_plan_options o = TN_INIT(tn_plan_options);
+    tn_plan *plan = NULL, *again = NULL;
+    tn_document *text = NULL, *tasks = NULL;
+    size_t length;
+    int served = 0;
+    REQUIRE(package);
+    CHECK_INT(tn_package_tasks(package, &o, &served, &tasks, a.err), TN_OK);
+    CHECK_INT(served, 1);
+    o.task = "tensor";
+    CHECK_INT(tn_plan_new(package, &o, &plan, a.err), TN_OK);
+    REQUIRE(plan);
+    CHECK_INT(tn_plan_json(plan, &text, a.err), TN_OK);
+    CHECK_CONTAINS(tn_document_text(text, &length), "\"dataflow\"");
+    CHECK_INT(tn_plan_parse(package, tn_document_text(text, NULL), length, &again, a.err), TN_OK);
+    o.task = "embedding.dense";
+    tn_plan *wrong = NULL;
+    CHECK(tn_plan_new(package, &o, &wrong, a.err) != TN_OK);
+    tn_plan_free(again);
+    tn_plan_free(plan);
+    tn_document_free(text);
+    tn_document_free(tasks);
+    tn_package_free(package);
+    api_end(&a);
+}
+
+/* ---- company ------------------------------------------------------------------------------------------------------ */
+
+struct caller {
+    tn_session *session;
+    unsigned number;
+    bool good;
+};
+
+static void *call_often(void *arg)
+{
+    struct caller *c = arg;
+    tn_error *err = tn_error_new();
+    static const int64_t dims[] = {1, 2};
+    c->good = err != NULL;
+    for (unsigned i = 0; c->good && i < 8; i++) {
+        float x[] = {(float)c->number, (float)i}, y[] = {1, 2};
+        tn_port_value in[] = {tensor_f32("a", 2, dims, x), tensor_f32("b", 2, dims, y)};
+        tn_tensor_request r = tensor_request(in, 2);
+        tn_execution *run = NULL;
+        tn_event e = {.kind = TN_EVENT_NONE};
+        c->good = tn_tensor_start(c->session, &r, &run, err) == TN_OK && api_collect(run, &e, 1, err) == TN_OK && e.tensor_count == 2;
+        const float *sum = c->good ? e.tensors[0].data : NULL;
+        c->good = c->good && sum[0] == x[0] + 2 && sum[1] == x[1] + 4;
+        tn_execution_free(run);
+    }
+    tn_error_free(err);
+    return NULL;
+}
+
+TEST(calls_from_many_threads)
+{
+    enum { THREADS = 4 };
+    struct api a;
+    pthread_t threads[THREADS];
+    struct caller callers[THREADS];
+    REQUIRE(api_begin(&a, 2));
+    tn_session *session = tensor_session(&a, "add.onnx");
+    REQUIRE(session);
+    for (unsigned i = 0; i < THREADS; i++) {
+        callers[i] = (struct caller){session, i, false};
+        REQUIRE(pthread_create(&threads[i], NULL, call_often, &callers[i]) == 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK(callers[i].good);
+    }
+    tn_session_free(session);
+    api_end(&a);
+}
+
+TEST(a_cancelled_call_ends)
+{
+    struct api a;
+    REQUIRE(api_begin(&a, 1));
+    tn_session *session = tensor_session(&a, "add.onnx");
+    REQUIRE(session);
+    tn_port_value in[] = {tensor_json("a", "[[1, 2]]"), tensor_json("b", "[[3, 4]]")};
+    tn_tensor_request r = tensor_request(in, 2);
+    tn_execution *run = NULL;
+    CHECK_INT(tn_tensor_start(session, &r, &run, a.err), TN_OK);
+    REQUIRE(run);
+    tn_execution_cancel(run);
+    tn_status st = api_collect(run, NULL, 0, a.err);
+    CHECK(st == TN_CANCELLED || st == TN_OK); /* it may have been done already */
+    tn_execution_free(run);
+    run = NULL;
+    CHECK_INT(tn_tensor_start(session, &r, &run, a.err), TN_OK);
+    CHECK_INT(api_collect(run, NULL, 0, a.err), TN_OK);
+    tn_execution_free(run);
+    tn_session_free(session);
+    api_end(&a);
+}
+
+/* ---- the graph shown ---------------------------------------------------------------------------------------------- */
+
+TEST(graph_as_documents)
+{
+    struct api a;
+    REQUIRE(api_begin(&a, 1));
+    tn_package *package = tensor_open(&a, "add.onnx");
+    tn_graph_options o = TN_INIT(tn_graph_options);
+    tn_document *json = NULL, *dot = NULL, *none = NULL;
+    REQUIRE(package);
+    CHECK_INT(tn_package_graph(package, &o, &json, a.err), TN_OK);
+    CHECK_CONTAINS(tn_document_text(json, NULL), "\"operator\": \"Mul\"");
+    CHECK_CONTAINS(tn_document_text(json, NULL), "float32 [n, 2]");
+    o.format = "dot";
+    CHECK_INT(tn_package_graph(package, &o, &dot, a.err), TN_OK);
+    CHECK_CONTAINS(tn_document_text(dot, NULL), "digraph \"add.onnx\"");
+    o.format = "svg";
+    CHECK_INT(tn_package_graph(package, &o, &none, a.err), TN_INVALID_REQUEST);
+    tn_document_free(json);
+    tn_document_free(dot);
+    tn_package_free(package);
+    package = api_open(&a, test_path("golden/packages/bert_mean_normalize"));
+    o.format = NULL;
+    CHECK_INT(tn_package_graph(package, &o, &none, a.err), TN_UNSUPPORTED_TASK);
+    tn_package_free(package);
+    api_end(&a);
+}

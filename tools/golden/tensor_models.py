@@ -1,0 +1,147 @@
+"""Small graphs that are packages, and what ONNX Runtime makes of them: tests/golden/tensor.
+
+    python tools/golden/tensor_models.py
+
+Each covers a way in which values go through a call: symbols that inputs share, a default, an output that is an input,
+texts, sequences, maps, optionals, a state, external data; and what is refused, all at once. `expected.json` holds inputs
+and outputs of the cases by name, in the JSON form of requests.
+"""
+
+import json
+
+import common
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto, helper
+
+OUT = common.GOLDEN / "tensor"
+F32, I64, STR = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING
+
+
+def value(name, element, shape):
+    return helper.make_tensor_value_info(name, element, shape)
+
+
+def tensor(name, array):
+    return onnx.numpy_helper.from_array(np.asarray(array), name)
+
+
+def model(nodes, inputs, outputs, initializers=(), opset=17, domains=(), ir=8):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(initializers))
+    opsets = [helper.make_opsetid("", opset)] + [helper.make_opsetid(d, v) for d, v in domains]
+    m = helper.make_model(graph, producer_name="tenon tests", opset_imports=opsets)
+    m.ir_version = ir
+    return m
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs, outputs, name=attributes.pop("name", ""), **attributes)
+
+
+def add():
+    """Two inputs of one symbol, a default, an output that is an input."""
+    return model([node("Mul", ["b", "scale"], ["scaled"]), node("Add", ["a", "scaled"], ["sum"]), node("Identity", ["a"], ["same/a"])],
+                 [value("a", F32, ["n", 2]), value("b", F32, ["n", 2]), value("scale", F32, [1])],
+                 [value("sum", F32, ["n", 2]), value("same/a", F32, ["n", 2])], [tensor("scale", np.array([2], np.float32))])
+
+
+def kinds():
+    """Texts, truth values, half precision and 64-bit integers."""
+    return model([node("Identity", ["text"], ["text_out"]), node("Not", ["flag"], ["flag_out"]), node("Neg", ["half"], ["half_out"]),
+                  node("Abs", ["whole"], ["whole_out"])],
+                 [value("text", STR, ["n"]), value("flag", TensorProto.BOOL, ["n"]), value("half", TensorProto.FLOAT16, ["n"]),
+                  value("whole", I64, [])],
+                 [value("text_out", STR, ["n"]), value("flag_out", TensorProto.BOOL, ["n"]), value("half_out", TensorProto.FLOAT16, ["n"]),
+                  value("whole_out", I64, [])])
+
+
+def sequence():
+    """A sequence in and out."""
+    inner = helper.make_tensor_type_proto(F32, None)
+    ports = [helper.make_value_info(n, helper.make_sequence_type_proto(inner)) for n in ("list", "longer")]
+    return model([node("SequenceInsert", ["list", "x"], ["longer"]), node("SequenceLength", ["longer"], ["count"])],
+                 [ports[0], value("x", F32, ["k"])], [ports[1], value("count", I64, [])])
+
+
+def state():
+    """One input that is the state of the call before."""
+    return model([node("Add", ["state", "x"], ["stateN"]), node("Mul", ["stateN", "two"], ["y"])],
+                 [value("x", F32, [1, 2]), value("state", F32, [1, 2])], [value("y", F32, [1, 2]), value("stateN", F32, [1, 2])],
+                 [tensor("two", np.array(2, np.float32))])
+
+
+def gaps():
+    """Three nodes that cannot be computed: a type, an operator, a domain."""
+    return model([node("Cos", ["d"], ["c"], name="cosine"), node("Frobnicate", ["d"], ["f"], name="frob"),
+                  helper.make_node("Foo", ["d"], ["g"], name="foo", domain="com.example")],
+                 [value("d", TensorProto.DOUBLE, ["n"])],
+                 [value("c", TensorProto.DOUBLE, ["n"]), value("f", TensorProto.DOUBLE, ["n"]), value("g", TensorProto.DOUBLE, ["n"])],
+                 domains=[("com.example", 1)])
+
+
+def softmax(opset):
+    """Opset 11 flattens from axis 1, opset 13 takes the last axis alone."""
+    return model([node("Softmax", ["x"], ["y"])], [value("x", F32, [1, 2, 2])], [value("y", F32, [1, 2, 2])], opset=opset)
+
+
+def versions():
+    """Opset or IR that is newer than known, 0, missing or there twice."""
+    cases = {}
+    for name, change in (("opset_newer", lambda m: m.opset_import[0].__setattr__("version", 900)),
+                         ("opset_zero", lambda m: m.opset_import[0].__setattr__("version", 0)),
+                         ("opset_missing", lambda m: m.ClearField("opset_import")),
+                         ("opset_twice", lambda m: m.opset_import.append(helper.make_opsetid("", 13))),
+                         ("ir_newer", lambda m: m.__setattr__("ir_version", 900)),
+                         ("ir_zero", lambda m: m.__setattr__("ir_version", 0))):
+        m = softmax(13)
+        change(m)
+        cases[name] = m
+    return cases
+
+
+CASES = {
+    "add": [{"a": np.array([[1, 2], [3, 4]], np.float32), "b": np.array([[10, 20], [30, 40]], np.float32)},
+            {"a": np.zeros((0, 2), np.float32), "b": np.zeros((0, 2), np.float32)},
+            {"a": np.ones((1, 2), np.float32), "b": np.ones((1, 2), np.float32), "scale": np.array([-3], np.float32)}],
+    "kinds": [{"text": np.array(["", "ä €", "tab\t\"quoted\""]), "flag": np.array([True, False, True]),
+               "half": np.array([1.5, -2.25, 65504], np.float16), "whole": np.array(-2**62, np.int64)}],
+    "state": [{"x": np.array([[1, 2]], np.float32), "state": np.array([[0.5, 0.25]], np.float32)}],
+    "softmax11": [{"x": np.array([[[1, 2], [3, 4]]], np.float32)}],
+    "softmax13": [{"x": np.array([[[1, 2], [3, 4]]], np.float32)}],
+    "external": [{"x": np.array([1, 2, 3], np.float32)}],
+}
+
+
+def stated(a):
+    kind = "string" if a.dtype.kind in "OU" else a.dtype.name
+    return {"dtype": kind, "shape": list(a.shape), "data": a.reshape(-1).tolist()}
+
+
+def external(folder):
+    m = model([node("Add", ["x", "w"], ["y"])], [value("x", F32, [3])], [value("y", F32, [3])], [tensor("w", np.array([5, 6, 7], np.float32))])
+    folder.mkdir(exist_ok=True)
+    onnx.save(m, folder / "model.onnx", save_as_external_data=True, location="model.data", size_threshold=0)
+    return m
+
+
+def main():
+    OUT.mkdir(exist_ok=True)
+    models = {"add": add(), "kinds": kinds(), "sequence": sequence(), "state": state(), "gaps": gaps(), "softmax11": softmax(11),
+              "softmax13": softmax(13), **versions()}
+    for name, m in models.items():
+        (OUT / f"{name}.onnx").write_bytes(m.SerializeToString())
+    external(OUT / "external")
+    expected = {}
+    for name, cases in CASES.items():
+        path = OUT / name / "model.onnx" if name == "external" else OUT / f"{name}.onnx"
+        session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        names = [o.name for o in session.get_outputs()]
+        expected[name] = [{"inputs": {k: stated(v) for k, v in inputs.items()},
+                           "outputs": {k: stated(np.asarray(v)) for k, v in zip(names, session.run(None, inputs))}} for inputs in cases]
+    birth = {"made_by": "tools/golden/tensor_models.py", "onnx": onnx.__version__, "onnxruntime": ort.__version__}
+    (OUT / "expected.json").write_text(json.dumps({"birth": birth, "cases": expected}, ensure_ascii=False, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
