@@ -300,7 +300,7 @@ bool tn_conv_f32(struct tn_run *r, const struct tn_conv *c, const float *x, cons
         for (uint64_t i = 0; !sums && i < c->images; i++) tn_conv_finish(finish, c, r->kernels, y, i, 0, c->maps, 0, c->out_plane);
         return true;
     }
-    if (c->each_channels == 1 && !sums) {
+    if (c->each_channels == 1 && c->groups > 1 && !sums) {
         struct planes k = {{c, x, weights, bias, y}, finish, r->kernels};
         tn_run_items(r, c->images * c->maps, c->out_plane * c->depth, finished_planes, &k);
         return true;
