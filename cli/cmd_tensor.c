@@ -374,10 +374,21 @@ static void release(struct tensor_call *c)
     tn_session_free(c->session);
 }
 
+/* A graph alone does not say which output is the state that an input takes, and nothing is guessed from names. */
+static tn_status check_state(struct cli *cli)
+{
+    if (!cli->values.state) return TN_OK;
+    cli_refuse(cli, TN_INVALID_REQUEST, "state", "--state: the package declares no value that goes from one call to the next");
+    snprintf(cli->problem.remedy, sizeof(cli->problem.remedy),
+             "carry it yourself: give what came out with --output-dir to the next call with --input");
+    return TN_INVALID_REQUEST;
+}
+
 int cli_tensor(struct cli *cli)
 {
     struct tensor_call c = {.cli = cli};
-    tn_status status = cli_open_package(cli, true);
+    tn_status status = check_state(cli);
+    if (status == TN_OK) status = cli_open_package(cli, true);
     if (status == TN_OK) status = cli_watch_signals(cli);
     if (status == TN_OK) status = read_inputs(&c);
     if (status == TN_OK && cli->values.output_dir) status = make_folder(cli);
