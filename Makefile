@@ -7,6 +7,7 @@
 #   make check-asan       tests under AddressSanitizer   make check-ubsan   tests under UBSan
 #   make check-tsan       concurrent tests under TSan    make check-fault   allocation-failure sweeps, full stride
 #   make check-parity     against the Python references  make golden        make the goldens again
+#   make check-onnx       graphs: the onnx package's backend cases, real packages against ONNX Runtime
 #   make fuzz             each target FUZZ_SECONDS       make fuzz-replay   corpora and past findings
 #   make bench            ratios against peers           make bench-native  only our own figures
 #   make bench-kernels    GEMM, attention, norms beside the machine's peak
@@ -74,7 +75,7 @@ LIB_OBJECTS := $(SOURCES:%.c=$(OBJ)/%.o)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(OBJ)/%.o)
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(OBJ)/%.o)
 
-.PHONY: all lib demo check check-parity check-asan check-ubsan check-tsan check-fault check-locale fuzz fuzz-build \
+.PHONY: all lib demo check check-onnx check-parity check-asan check-ubsan check-tsan check-fault check-locale fuzz fuzz-build \
 	fuzz-replay bench bench-kernels bench-native bench-documents lint golden install uninstall cross-aarch64 clean deps fetch-models tests FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -173,6 +174,10 @@ check-asan check-ubsan check-tsan: check-%: deps
 check-fault: deps
 	@$(MAKE) --no-print-directory -j$$(nproc) tests
 	@TN_FAULT_STRIDE=1 $(OUT)/tests/run fault_ _fault sweep
+
+# The backend cases of the onnx package on our own kernels, then real graph packages against ONNX Runtime.
+check-onnx: all $(OUT)/tests/onnx-backend
+	@tools/check-onnx $(OUT)
 
 check-parity: all tests
 	@tools/check-parity $(OUT)
