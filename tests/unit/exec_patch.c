@@ -2,6 +2,7 @@
  * The optimiser: each patch where it applies and where it must not, and 2,000 generated graphs whose results are the same
  * with all patches, with each left out, and as they are written; with one thread and with two bit by bit.
  */
+#define _GNU_SOURCE
 #include "onnx_util.h"
 
 #include "exec/patch.h"
