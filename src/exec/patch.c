@@ -124,8 +124,9 @@ static bool settle(struct tn_rewrite *w, uint32_t old_count)
     uint32_t count = net->node_count, kept = 0;
     struct tn_node *moved = tn_arena_array(&w->model->arena, (size_t)count + 1, sizeof(*moved));
     /* by node of old: the first new one in front of it; by new node: the next */
-    uint32_t *first = tn_calloc(w->model->ctx->alloc, (size_t)count + 1, sizeof(*first)), *next = tn_calloc(w->model->ctx->alloc, (size_t)count + 1, sizeof(*next));
-    bool *dead = tn_calloc(w->model->ctx->alloc, (size_t)count + 1, sizeof(*dead)), good = moved && first && next && dead;
+    struct tn_alloc *a = w->model->ctx->alloc;
+    uint32_t *first = tn_calloc(a, (size_t)count + 1, sizeof(*first)), *next = tn_calloc(a, (size_t)count + 1, sizeof(*next));
+    bool *dead = tn_calloc(a, (size_t)count + 1, sizeof(*dead)), good = moved && first && next && dead;
     if (good && w->aliased) inner_reads(w, net, 0, true);
     for (uint32_t i = count; good && i-- > old_count;) { /* backwards, so that lists ascend */
         next[i] = first[w->front[i]];
@@ -159,9 +160,9 @@ static bool settle(struct tn_rewrite *w, uint32_t old_count)
         net->node_cap = count + 1;
         net->node_count = kept;
     }
-    tn_free(w->model->ctx->alloc, first);
-    tn_free(w->model->ctx->alloc, next);
-    tn_free(w->model->ctx->alloc, dead);
+    tn_free(a, first);
+    tn_free(a, next);
+    tn_free(a, dead);
     return good;
 }
 

@@ -76,10 +76,19 @@ static bool is_hard_sigmoid(struct tn_rewrite *w, const struct tn_node *n, struc
     return k != TN_NET_NONE && is_gate(w, tn_rewrite_source(w, n, k, 1), x);
 }
 
+static bool same_shape(const struct tn_rewrite *w, struct tn_ref_value a, uint32_t b)
+{
+    const struct tn_shape *x = &tn_net_at(w->net, a)->type.shape, *y = &w->net->values[b].type.shape;
+    bool same = x->known && y->known && x->rank == y->rank;
+    for (uint32_t d = 0; same && d < x->rank; d++) same = x->dims[d] == y->dims[d];
+    return same;
+}
+
 static bool turn_unary(struct tn_rewrite *w, uint32_t i, const char *type, int64_t version, struct tn_ref_value x)
 {
     const struct tn_net_value *from = tn_net_at(w->net, x), *to = &w->net->values[w->net->nodes[i].out[0]];
-    if (from->type.kind != TN_KIND_TENSOR || from->type.element != to->type.element || !tn_elements_have(TN_ELS_FLOAT, from->type.element)) return false;
+    if (from->type.kind != TN_KIND_TENSOR || from->type.element != to->type.element) return false;
+    if (!tn_elements_have(TN_ELS_FLOAT, from->type.element)) return false;
     return tn_rewrite_turn(w, i, &(struct tn_new_node){.type = type, .version = version, .in = &x, .in_count = 1});
 }
 
@@ -153,9 +162,29 @@ static bool written_gelu(struct tn_rewrite *w, uint32_t i)
     return false;
 }
 
+/* a x + b with two numbers: one pass, the same roundings. Numbers with dimensions could widen the result. */
+static bool line(struct tn_rewrite *w, uint32_t i)
+{
+    const struct tn_node *n = &w->net->nodes[i];
+    double a = 0, b = 0;
+    if (!tn_is(n, "Add") || n->version < 7 || n->in_count != 2 || w->net->values[n->out[0]].type.element != TN_EL_F32) return false;
+    for (uint32_t k = 0; k < 2; k++) {
+        const struct tn_node *m = tn_rewrite_source(w, n, k, 1);
+        if (!tn_is(m, "Mul") || m->version < 7 || !tn_rewrite_number_of(w, n, 1 - k, &b)) continue;
+        for (uint32_t j = 0; j < 2; j++) {
+            if (!tn_rewrite_number_of(w, m, 1 - j, &a) || !same_shape(w, m->in[j], n->out[0])) continue;
+            struct tn_attr attrs[2] = {{.name = TN_STR("alpha"), .type = TN_ATTR_FLOAT, .as = {.f = (float)a}},
+                                       {.name = TN_STR("beta"), .type = TN_ATTR_FLOAT, .as = {.f = (float)b}}};
+            struct tn_ref_value x = m->in[j];
+            return tn_rewrite_turn(w, i, &(struct tn_new_node){.type = "Affine", .version = 1, .in = &x, .in_count = 1, .attrs = attrs, .attr_count = 2});
+        }
+    }
+    return false;
+}
+
 bool tn_patch_written(struct tn_rewrite *w, uint32_t i)
 {
-    return gated(w, i) || gated_late(w, i) || written_gelu(w, i);
+    return line(w, i) || gated(w, i) || gated_late(w, i) || written_gelu(w, i);
 }
 
 /* ---- into products ------------------------------------------------------------------------------------------------ */
@@ -233,7 +262,8 @@ static bool fold_bias(struct tn_rewrite *w, uint32_t p, uint32_t i, uint32_t k)
     if (!tn_rewrite_constant(w, n, k) || !tn_net_patch_on(w->model, "constants")) return false;
     const struct tn_type *t = &tn_rewrite_operand(w, n, k)->type;
     const struct tn_type *b = &tn_rewrite_operand(w, product, 1)->type;
-    if (t->element != w->net->values[n->out[0]].type.element || !t->shape.known || t->shape.rank == 0 || !y->known || t->shape.rank > y->rank) return false;
+    if (t->element != w->net->values[n->out[0]].type.element) return false;
+    if (!t->shape.known || t->shape.rank == 0 || !y->known || t->shape.rank > y->rank) return false;
     if (!b->shape.known || b->shape.rank < 2 || tn_rewrite_operand(w, product, 0)->type.shape.rank < 2) return false;
     int64_t columns = t->shape.dims[t->shape.rank - 1];
     if (!tn_dim_known(columns) || columns != b->shape.dims[b->shape.rank - 1]) return false;

@@ -328,6 +328,24 @@ TEST(written_activations_are_found_in_symbolic_shapes)
     expect(g, &in, "\"written\":2", "HardSwish Swish ");
 }
 
+TEST(a_factor_and_an_addend_are_one_pass_when_they_are_numbers)
+{
+    struct bytes g = {0};
+    uint64_t state = 4;
+    begin();
+    scalar(&g, "three", 3);
+    scalar(&g, "six", 6);
+    reals(&g, "many", "5,1", 5, -1, 1, &state);
+    op(&g, "Mul", "three x", "a", "");
+    op(&g, "Add", "a six", "b", "");
+    op(&g, "Mul", "b many", "c", "");
+    op(&g, "Add", "c six", "y", "");
+    port(&g, 11, "x", TN_EL_F32, "batch,4,h,w");
+    port(&g, 12, "y", TN_EL_F32, "batch,4,h,w");
+    struct given in = image(3, true);
+    expect(g, &in, "\"written\":1", "Affine Mul Add ");
+}
+
 TEST(a_gate_with_other_bounds_is_none)
 {
     struct bytes g = {0};
