@@ -87,6 +87,7 @@ lib: $(OUT)/libtenon.a $(OUT)/libtenon.so.$(VERSION) $(OUT)/tenon.pc
 # Instruction sets belong to single files, by the end of their names.
 $(OBJ)/%_avx2.o: ISA := -mavx2 -mfma -mf16c
 $(OBJ)/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c
+$(OBJ)/%_avx512vnni.o: ISA := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mavx2 -mfma -mf16c
 $(OBJ)/%_avx512bf16.o: ISA := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512bf16 -mavx2 -mfma -mf16c
 
 $(OBJ)/tests/%.o: EXTRA := -Itests
@@ -222,7 +223,7 @@ BENCHES := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 
 BENCH_SOURCES := $(wildcard bench/kernel/peak*.c)
 ifeq ($(filter x86_64%,$(MACHINE)),)
-BENCH_SOURCES := $(filter-out %_avx2.c %_avx512.c %_avx512bf16.c,$(BENCH_SOURCES))
+BENCH_SOURCES := $(filter-out %_avx2.c %_avx512.c %_avx512vnni.c %_avx512bf16.c,$(BENCH_SOURCES))
 endif
 
 $(OBJ)/bench/%.o: EXTRA := -Ibench -D_POSIX_C_SOURCE=200809L

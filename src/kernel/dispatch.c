@@ -25,9 +25,15 @@ static bool has_avx512(const struct tn_cpu *cpu)
     return cpu && cpu->avx512;
 }
 
+static bool has_avx512_vnni(const struct tn_cpu *cpu)
+{
+    return cpu && cpu->avx512_vnni;
+}
+
+/* No CPU has bfloat16 without the older VNNI. */
 static bool has_avx512_bf16(const struct tn_cpu *cpu)
 {
-    return cpu && cpu->avx512_bf16;
+    return cpu && cpu->avx512_bf16 && cpu->avx512_vnni;
 }
 #endif
 
@@ -39,7 +45,8 @@ static const struct {
 #if defined(__x86_64__)
     {&tn_kernels_avx2, has_avx2},
     {&tn_kernels_avx512, has_avx512},
-    {&tn_kernels_avx512bf16, has_avx512_bf16}, /* the table above and bf16; the same name */
+    {&tn_kernels_avx512vnni, has_avx512_vnni}, /* the table above with other products of bytes: the same bits and name */
+    {&tn_kernels_avx512bf16, has_avx512_bf16}, /* and with bf16 */
 #endif
 };
 

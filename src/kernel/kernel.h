@@ -258,6 +258,69 @@ struct tn_trees_args {
     uint8_t *leaves; /* [count][TN_TREE_ROWS]: the leaf that each row reached; then sums are not written. Or NULL */
 };
 
+/* ---- Products of bytes ---- */
+
+/*
+ * Exact sums of products of unsigned and signed bytes, in 32 bits that wrap: the same bits in every table. The caller
+ * brings operands of the other kind to this one by turning their highest bit over, and puts zero points right with sums
+ * of rows and columns.
+ *
+ * sums[m][n] = sum over k of a[m][k] b[k][n]. Rows of `a` are readable up to the next multiple of 4 of k; what stands
+ * there does not matter. `packed` is B as bytes_pack has written it; it begins with the sums of B's columns, int32 [n].
+ */
+struct tn_bytes_args {
+    const uint8_t *a;
+    size_t a_stride;
+    const void *packed;
+    size_t rows, n, k;
+    int32_t *sums; /* [rows, n] */
+    size_t sums_stride;
+};
+
+/*
+ * The same under a window that slides over an image: words of four channels, [quads][plane], position by position.
+ * sums[map][p] = sum over quads and taps of x[quad][first + p + offset[tap]] times the weights; all positions
+ * p = 0 .. count - 1 and as many words behind them as a vector has lie inside the image's memory (BYTES_SLACK words).
+ */
+enum { TN_BYTES_SLACK = 32 };
+
+struct tn_bytes_window_args {
+    const uint8_t *x; /* of position 0: first is added already */
+    size_t plane;     /* words from quad to quad */
+    size_t quads, taps;
+    const size_t *offset; /* [taps] words */
+    const void *packed;   /* weights, from bytes_window_pack */
+    size_t maps;
+    size_t count;
+    int32_t *sums; /* [maps, count] */
+    size_t sums_stride;
+};
+
+/* ---- 3 x 3 windows ---- */
+
+/*
+ * Convolution of one image with 3 x 3 windows of stride 1, y = act(x * w + bias + residual), by Winograd's minimal
+ * filtering F(4 x 4, 3 x 3) where that pays (Lavin and Gray 2016, arXiv 1509.09308): tiles of 4 x 4 results, row by row,
+ * ceil(out_height / 4) * ceil(out_width / 4) of them. A call makes tiles first .. first + count - 1. A result depends on
+ * its own tile's inputs alone.
+ */
+enum { TN_CONV3_BLOCK = 32 };
+
+struct tn_conv3_args {
+    const void *x; /* [channels][height][width] */
+    enum tn_float_type type; /* of x, y and residual */
+    size_t channels, height, width;
+    ptrdiff_t top, left; /* result (0, 0) meets x(-top, -left) first */
+    const void *packed;  /* from conv3_pack */
+    const float *bias;   /* [maps], or NULL */
+    const void *residual; /* as y, or NULL; not y */
+    enum tn_act act;
+    void *y; /* [maps][out_height][out_width] */
+    size_t maps, out_height, out_width;
+    size_t first, count; /* first: a multiple of TN_CONV3_BLOCK */
+    void *scratch; /* of the calling thread, conv3_scratch_size, 64-byte aligned */
+};
+
 /* ---- The table ---- */
 
 struct tn_kernels {
@@ -297,6 +360,23 @@ struct tn_kernels {
     /* finite[row] = 1 when no element of the row is NaN or infinite, else 0. */
     void (*rows_finite)(const float *x, size_t stride, size_t rows, size_t width, uint8_t *finite,
                         unsigned rank, unsigned size);
+
+    /* False when the size does not fit. `turn`: b is unsigned and its highest bits are turned over. Element (k, n) of B is
+     * b[k * k_stride + n * n_stride]. Ranks write disjoint columns. */
+    bool (*bytes_pack_size)(size_t n, size_t k, size_t *bytes);
+    void (*bytes_pack)(const int8_t *b, size_t k_stride, size_t n_stride, size_t n, size_t k, bool turn, void *packed,
+                       unsigned rank, unsigned size);
+    void (*bytes)(const struct tn_bytes_args *a, unsigned rank, unsigned size);
+    /* Weights [maps][quads * 4][taps]. */
+    bool (*bytes_window_pack_size)(size_t maps, size_t quads, size_t taps, size_t *bytes);
+    void (*bytes_window_pack)(const int8_t *w, size_t maps, size_t quads, size_t taps, void *packed);
+    void (*bytes_window)(const struct tn_bytes_window_args *a);
+
+    /* Weights [maps][channels][9]. False when the size does not fit. */
+    bool (*conv3_pack_size)(size_t maps, size_t channels, size_t *bytes);
+    bool (*conv3_scratch_size)(size_t maps, size_t channels, size_t *bytes);
+    void (*conv3_pack)(const void *w, enum tn_float_type type, size_t maps, size_t channels, void *packed, unsigned rank, unsigned size);
+    void (*conv3)(const struct tn_conv3_args *a);
 
     /* Widening is exact. Narrowing rounds to nearest even, overflows to infinity, keeps NaN a NaN.
      * The stored side may have any address. */

@@ -4,6 +4,7 @@
  */
 #include "ops/conv.h"
 
+#include "ops/conv_three.h"
 #include "ops/epilogue.h"
 #include "ops/gemm.h"
 #include "ops/real.h"
@@ -311,17 +312,60 @@ bool tn_conv_f32(struct tn_run *r, const struct tn_conv *c, const float *x, cons
 
 /* ---- Conv --------------------------------------------------------------------------------------------------------- */
 
+/* Of constant weights: one of them, or neither where the weights are read as they are. */
+struct conv_state {
+    float *widened;
+    struct tn_three *three;
+};
+
+static bool is_half(enum tn_element e)
+{
+    return e == TN_EL_F16 || e == TN_EL_BF16;
+}
+
+/* The bias of the operator and a folded one together; NULL: neither, or no memory. */
+static const float *both_biases(struct tn_run *r, struct tn_reals *reals, const struct tn_epilogue *e, uint64_t maps)
+{
+    const float *own = tn_reals_in(reals, 2), *folded = tn_reals_in(reals, e->bias);
+    if (!own || !folded) return own ? own : folded;
+    float *sum = tn_reals_scratch(reals, (size_t)maps);
+    for (uint64_t i = 0; sum && i < maps; i++) sum[i] = own[i] + folded[i];
+    return tn_reals_good(reals) && r->failed == TN_OK ? sum : NULL;
+}
+
+/* On the road of 3 x 3 windows, half precision as it stands unless an activation needs float32 in memory. */
+static bool run_three(struct tn_run *r, struct tn_reals *reals, const struct tn_conv *c, const struct tn_epilogue *e, const struct tn_three *w)
+{
+    enum tn_element type = r->in[0]->element;
+    bool there = e->kind == TN_FINISH_NONE || e->kind == TN_FINISH_ACT, as_is = there && is_half(type);
+    struct tn_three_args a = {.c = c, .type = !as_is ? TN_FLOAT_F32 : type == TN_EL_F16 ? TN_FLOAT_F16 : TN_FLOAT_BF16,
+                              .act = e->kind == TN_FINISH_ACT ? e->act : TN_ACT_IDENTITY, .bias = both_biases(r, reals, e, c->maps)};
+    a.x = as_is ? r->in[0]->data : tn_reals_in(reals, 0);
+    if (e->residual != TN_NET_NONE) a.residual = as_is ? r->in[e->residual]->data : tn_reals_in(reals, e->residual);
+    a.y = as_is ? r->out[0]->data : tn_reals_out(reals, 0);
+    if (!tn_reals_good(reals) || !tn_three_run(r, w, &a) || there) return tn_reals_good(reals);
+    struct tn_epilogue rest = {.kind = e->kind, .a = e->a, .b = e->b, .any = true};
+    struct tn_conv_finish finish = {&rest, NULL, NULL};
+    for (uint64_t i = 0; i < c->images; i++) tn_conv_finish(&finish, c, r->kernels, a.y, i, 0, c->maps, 0, c->out_plane);
+    return true;
+}
+
 static bool run_conv(struct tn_run *r)
 {
     struct tn_conv c;
     struct tn_reals reals;
     struct tn_epilogue e;
+    const struct conv_state *state = r->state;
     tn_conv_read(r, r->in[0], r->in[1], &c);
     tn_epilogue_read(r->node, &e);
     if (!tn_epilogue_check(r, &e, c.maps)) return false;
     tn_reals_begin(&reals, r, r->in[0]->element);
+    if (state && state->three) {
+        run_three(r, &reals, &c, &e, state->three);
+        return tn_reals_end(&reals);
+    }
     const void *x = tn_reals_in(&reals, 0), *bias = tn_reals_in(&reals, 2);
-    const void *weights = r->state ? r->state : tn_reals_in(&reals, 1);
+    const void *weights = state ? state->widened : tn_reals_in(&reals, 1);
     struct tn_conv_finish finish = {&e, tn_reals_in(&reals, e.bias), tn_reals_in(&reals, e.residual)};
     void *y = tn_reals_out(&reals, 0);
     if (tn_reals_good(&reals) && reals.wide) {
@@ -333,23 +377,34 @@ static bool run_conv(struct tn_run *r)
     return tn_reals_end(&reals);
 }
 
-/* Half precision weights are widened once. */
+static void release_conv(struct tn_alloc *alloc, void *state)
+{
+    struct conv_state *s = state;
+    tn_free(alloc, s->widened);
+    tn_free(alloc, s->three);
+    tn_free(alloc, s);
+}
+
+/* Windows of 3 x 3 are transformed; other weights of half precision are widened once. */
 static enum tn_status prepare_conv(struct tn_prepare *p, void **state)
 {
     const struct tn_tensor *w = p->in[1];
     size_t bytes;
-    if (!w || (w->element != TN_EL_F16 && w->element != TN_EL_BF16)) return TN_OK;
+    bool three = w && tn_three_pays(p->node, w);
+    if (!w || (!three && !is_half(w->element))) return TN_OK;
     if (!tn_element_bytes(TN_EL_F32, w->count, &bytes)) return TN_INSUFFICIENT_MEMORY;
-    *state = tn_malloc_aligned(p->alloc, bytes ? bytes : 1, 64);
-    if (!*state) return TN_INSUFFICIENT_MEMORY;
-    p->kernels->to_f32(w->element == TN_EL_F16 ? TN_FLOAT_F16 : TN_FLOAT_BF16, w->data, *state, w->count);
+    struct conv_state *s = tn_calloc(p->alloc, 1, sizeof(*s));
+    if (!s) return TN_INSUFFICIENT_MEMORY;
+    if (three) s->three = tn_three_pack(p, w);
+    else s->widened = tn_malloc_aligned(p->alloc, bytes ? bytes : 1, 64);
+    if (!s->three && !s->widened) {
+        release_conv(p->alloc, s);
+        return TN_INSUFFICIENT_MEMORY;
+    }
+    if (s->widened) p->kernels->to_f32(w->element == TN_EL_F16 ? TN_FLOAT_F16 : TN_FLOAT_BF16, w->data, s->widened, w->count);
     p->keep[1] = false;
+    *state = s;
     return TN_OK;
-}
-
-static void release_conv(struct tn_alloc *alloc, void *state)
-{
-    tn_free(alloc, state);
 }
 
 static const struct tn_operator rows[] = {

@@ -3,6 +3,9 @@
  * standard allows. Scales and zero points stand for a whole matrix, its rows (the first) or its columns (the second).
  */
 #include "ops/matmul.h"
+
+#include "base/checked.h"
+#include "ops/epilogue.h"
 #include "ops/real.h"
 
 #include <math.h>
@@ -84,26 +87,301 @@ static void product_rows(void *user, uint64_t begin, uint64_t end)
     }
 }
 
-static bool integer_products(struct tn_run *r, uint32_t a, uint32_t b, uint32_t a_zero, uint32_t b_zero, const struct tn_matmul *s, int32_t *c)
+/* ---- packed products ---------------------------------------------------------------------------------------------- */
+
+/*
+ * The kernels multiply unsigned with signed bytes: a' = a + 128 where a is signed, b' = b - 128 where b is unsigned. With
+ * the zero points moved alike, za' and zb',
+ *
+ *     sum of (a - za) (b - zb) = sum of a' b' - za' (sum of b') - zb' (sum of a') + k za' zb'
+ */
+struct packed_b {
+    bool turned; /* b is unsigned */
+    char *data;  /* bytes_pack; its first n numbers are the columns' sums */
+};
+
+struct scaling {
+    const struct tn_epilogue *e;
+    const float *scale[2];
+    uint64_t scales[2]; /* 1, or one for each column */
+    const float *bias, *residual;
+};
+
+struct block {
+    const struct products *p;
+    const struct tn_kernels *kernels;
+    const struct packed_b *b;
+    const struct scaling *to_float; /* NULL: sums are the result */
+    const uint8_t *a; /* rows of the product, unsigned, readable to a multiple of 4 */
+    size_t a_stride;
+    uint64_t first, at, bt; /* row of the result where the product begins; which matrices */
+    int32_t *zero; /* [n] zb' of this matrix */
+    bool any_zero;
+};
+
+static uint32_t row_sum(const uint8_t *a, size_t k)
 {
+    uint32_t sum = 0;
+    for (size_t i = 0; i < k; i++) sum += a[i];
+    return sum;
+}
+
+static void finish_row(const struct block *j, uint64_t i)
+{
+    const struct products *p = j->p;
+    const size_t n = p->s->n, k = p->s->k;
+    const uint64_t row = j->first + i;
+    const int32_t *column = (const int32_t *)j->b->data;
+    uint32_t *c = (uint32_t *)p->c + row * n;
+    uint32_t za = (uint32_t)(zero_of(&p->a_zero, j->at + i / p->s->m, i % p->s->m) + (p->a->element == TN_EL_I8 ? 128 : 0));
+    for (size_t x = 0; x < n; x++) c[x] -= za * (uint32_t)column[x];
+    if (j->any_zero) {
+        uint32_t rest = (uint32_t)k * za - row_sum(j->a + i * j->a_stride, k);
+        for (size_t x = 0; x < n; x++) c[x] += rest * (uint32_t)j->zero[x];
+    }
+    const struct scaling *f = j->to_float;
+    if (!f) return;
+    const int32_t *sums = (const int32_t *)c;
+    float *y = (float *)p->c + row * n, first = f->scale[0][0];
+    if (f->scales[0] == 1 && f->scales[1] == 1) {
+        float both = first * f->scale[1][0];
+        for (size_t x = 0; x < n; x++) y[x] = (float)sums[x] * both;
+    } else {
+        const float *left = f->scale[0], *right = f->scale[1];
+        for (size_t x = 0; x < n; x++) y[x] = (float)sums[x] * (left[f->scales[0] == 1 ? 0 : x] * right[f->scales[1] == 1 ? 0 : x]);
+    }
+    if (!f->e->any) return;
+    struct tn_finish_args a = {.kernels = j->kernels, .e = f->e, .y = y, .y_stride = n, .rows = 1, .width = n, .column_bias = f->bias,
+                               .residual = f->residual ? f->residual + row * n : NULL};
+    tn_finish_rows(&a);
+}
+
+static void finish_packed(void *user, uint64_t begin, uint64_t end)
+{
+    for (uint64_t i = begin; i < end; i++) finish_row(user, i);
+}
+
+static struct tn_bytes_args block_args(const struct block *j, uint64_t begin, uint64_t rows)
+{
+    const struct tn_matmul *s = j->p->s;
+    return (struct tn_bytes_args){.a = j->a + begin * j->a_stride, .a_stride = j->a_stride, .packed = j->b->data, .rows = rows, .n = s->n, .k = s->k,
+                                  .sums = j->p->c + (j->first + begin) * s->n, .sums_stride = s->n};
+}
+
+enum { ROW_BLOCK = 48 };
+
+/* Items are blocks of rows, finished while they are near. */
+static void multiply_blocks(void *user, uint64_t begin, uint64_t end)
+{
+    const struct block *j = user;
+    uint64_t all = j->p->s->m * (j->p->s->a_whole && j->p->s->one_b ? j->p->s->batch : 1);
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t row = i * ROW_BLOCK, rows = all - row < ROW_BLOCK ? all - row : ROW_BLOCK;
+        struct tn_bytes_args a = block_args(j, row, rows);
+        j->kernels->bytes(&a, 0, 1);
+        for (uint64_t k = row; k < row + rows; k++) finish_row(j, k);
+    }
+}
+
+struct team {
+    const struct tn_kernels *kernels;
+    struct tn_bytes_args args;
+};
+
+static void team_member(void *user, unsigned rank, unsigned size)
+{
+    const struct team *t = user;
+    t->kernels->bytes(&t->args, rank, size);
+}
+
+static void one_product(struct tn_run *r, struct block *j, uint64_t rows)
+{
+    uint64_t cost = (uint64_t)j->p->s->n * j->p->s->k;
+    if (rows >= 2 * ROW_BLOCK) {
+        tn_run_items(r, (rows + ROW_BLOCK - 1) / ROW_BLOCK, cost, multiply_blocks, j);
+        return;
+    }
+    struct team t = {r->kernels, block_args(j, 0, rows)};
+    tn_pool_run(rows * cost < (1 << 20) ? NULL : r->pool, team_member, &t, r->threads);
+    tn_run_items(r, rows, (uint64_t)j->p->s->n * 4, finish_packed, j);
+}
+
+/* Rows of A as the kernels take them. */
+struct turning {
+    const struct tn_tensor *a;
+    size_t k, stride;
+    uint8_t *to;
+};
+
+static void turn_rows(void *user, uint64_t begin, uint64_t end)
+{
+    const struct turning *t = user;
+    uint8_t flip = t->a->element == TN_EL_I8 ? 0x80 : 0;
+    for (uint64_t i = begin; i < end; i++) {
+        const uint8_t *from = (const uint8_t *)t->a->data + i * t->k;
+        uint8_t *to = t->to + i * t->stride;
+        for (size_t k = 0; k < t->k; k++) to[k] = from[k] ^ flip;
+        for (size_t k = t->k; k < t->stride; k++) to[k] = 0;
+    }
+}
+
+struct packing {
+    const struct tn_kernels *kernels;
+    const int8_t *b;
+    size_t n, k;
+    struct packed_b *to;
+};
+
+static void pack_member(void *user, unsigned rank, unsigned size)
+{
+    const struct packing *j = user;
+    j->kernels->bytes_pack(j->b, j->n, 1, j->n, j->k, j->to->turned, j->to->data, rank, size);
+}
+
+static void read_zeros(struct block *j)
+{
+    const struct products *p = j->p;
+    j->any_zero = false;
+    for (size_t n = 0; n < p->s->n; n++) {
+        j->zero[n] = zero_of(&p->b_zero, j->bt, n) - (j->b->turned ? 128 : 0);
+        j->any_zero = j->any_zero || j->zero[n] != 0;
+    }
+}
+
+/* Products of all matrices; `own` is where a matrix is packed that was not when the session was made. */
+static void all_products(struct tn_run *r, struct block *j, const uint8_t *a, struct packed_b *own)
+{
+    const struct tn_matmul *s = j->p->s;
+    bool whole = s->one_b && s->a_whole;
+    uint64_t packed = UINT64_MAX;
+    for (uint64_t i = 0; i < (whole ? 1 : s->batch); i++) {
+        uint64_t rows = whole ? s->batch * s->m : s->m;
+        tn_matmul_at(s, i, &j->at, &j->bt);
+        j->a = a + j->at * s->m * j->a_stride;
+        j->first = i * s->m;
+        if (own && j->bt != packed) {
+            struct packing k = {r->kernels, (const int8_t *)j->p->b->data + j->bt * s->k * s->n, s->n, s->k, own};
+            tn_pool_run((uint64_t)s->k * s->n < (1 << 16) ? NULL : r->pool, pack_member, &k, r->threads);
+            packed = j->bt;
+        }
+        read_zeros(j);
+        one_product(r, j, rows);
+    }
+}
+
+static bool packed_products(struct tn_run *r, const struct products *p, const struct packed_b *b, const struct scaling *to_float)
+{
+    const struct tn_matmul *s = p->s;
+    size_t stride, bytes = 0;
+    struct packed_b own = {.turned = p->b->element == TN_EL_U8};
+    bool as_is = p->a->element == TN_EL_U8 && s->k % 4 == 0;
+    uint64_t rows = p->a->count / s->k;
+    if (!tn_round_up(s->k, 4, &stride) || (!b && !r->kernels->bytes_pack_size(s->n, s->k, &bytes))) return tn_run_no_memory(r);
+    struct turning t = {.a = p->a, .k = s->k, .stride = stride};
+    struct block j = {.p = p, .kernels = r->kernels, .b = b ? b : &own, .to_float = to_float, .a_stride = stride};
+    j.zero = tn_run_scratch(r, s->n, sizeof(*j.zero));
+    if (!as_is) t.to = tn_run_scratch(r, rows, stride);
+    if (!b) own.data = tn_run_scratch(r, bytes, 1);
+    if (!r->failed) {
+        if (!as_is) tn_run_items(r, rows, s->k, turn_rows, &t);
+        all_products(r, &j, as_is ? p->a->data : t.to, b ? NULL : &own);
+    }
+    tn_heap_give(r->heap, own.data);
+    tn_heap_give(r->heap, t.to);
+    tn_heap_give(r->heap, j.zero);
+    return !r->failed;
+}
+
+static void scale_plain(struct tn_run *r, const struct products *p, const struct scaling *f);
+
+/* Sums into c, or with to_float their floats. */
+static bool integer_products(struct tn_run *r, uint32_t a, uint32_t b, uint32_t a_zero, uint32_t b_zero, const struct tn_matmul *s, int32_t *c,
+                             const struct scaling *to_float)
+{
+    enum { FEW_ROWS = 4 };
     struct products p = {.s = s, .a = r->in[a], .b = r->in[b], .c = c};
     if (!per_line(r, a_zero, s->m, &p.a_zero) || !per_line(r, b_zero, s->n, &p.b_zero)) return false;
+    bool few = s->m * (s->one_b ? s->batch : 1) < FEW_ROWS;
+    if (s->k > 0 && (r->state || !few)) return packed_products(r, &p, r->state, to_float);
     tn_run_items(r, s->batch * s->m, (uint64_t)s->n * s->k, product_rows, &p);
+    if (to_float) scale_plain(r, &p, to_float);
     return true;
+}
+
+/* Constant matrices are packed when the session is made. */
+static enum tn_status prepare_operand(struct tn_prepare *p, uint32_t i, void **state)
+{
+    const struct tn_tensor *b = i < p->node->in_count ? p->in[i] : NULL;
+    size_t bytes, all;
+    enum { HEAD = 64 };
+    _Static_assert(sizeof(struct packed_b) <= HEAD, "the head stands in front of its packed matrix");
+    if (!b || b->rank != 2 || b->count == 0 || (b->element != TN_EL_I8 && b->element != TN_EL_U8)) return TN_OK;
+    size_t k = (size_t)b->dims[0], n = (size_t)b->dims[1];
+    if (!p->kernels->bytes_pack_size(n, k, &bytes) || !tn_add(bytes, HEAD, &all)) return TN_INSUFFICIENT_MEMORY;
+    struct packed_b *to = tn_malloc_aligned(p->alloc, all, 64);
+    if (!to) return TN_INSUFFICIENT_MEMORY;
+    *to = (struct packed_b){b->element == TN_EL_U8, (char *)to + HEAD};
+    struct packing job = {p->kernels, b->data, n, k, to};
+    tn_pool_run(p->pool, pack_member, &job, p->threads);
+    p->keep[i] = false;
+    *state = to;
+    return TN_OK;
+}
+
+static enum tn_status prepare_integer(struct tn_prepare *p, void **state)
+{
+    return prepare_operand(p, 1, state);
+}
+
+static enum tn_status prepare_qlinear(struct tn_prepare *p, void **state)
+{
+    return prepare_operand(p, 3, state);
+}
+
+static void release_packed(struct tn_alloc *alloc, void *state)
+{
+    tn_free(alloc, state);
 }
 
 /* ---- MatMulInteger ------------------------------------------------------------------------------------------------ */
 
 static bool infer_integer(struct tn_infer *x)
 {
-    return tn_matmul_infer(x, 0, 1, TN_EL_I32);
+    struct tn_epilogue e;
+    tn_epilogue_read(x->node, &e);
+    return tn_matmul_infer(x, 0, 1, e.scale[0] == TN_NET_NONE ? TN_EL_I32 : TN_EL_F32);
+}
+
+/* The same floats as finish_row, of sums that are there. */
+static void scale_plain(struct tn_run *r, const struct products *p, const struct scaling *f)
+{
+    const size_t n = p->s->n;
+    for (uint64_t i = 0; i < p->s->batch * p->s->m; i++) {
+        const int32_t *sums = p->c + i * n;
+        float *y = (float *)p->c + i * n;
+        for (size_t x = 0; x < n; x++) y[x] = (float)sums[x] * (f->scale[0][f->scales[0] == 1 ? 0 : x] * f->scale[1][f->scales[1] == 1 ? 0 : x]);
+    }
+    struct tn_finish_args a = {.kernels = r->kernels, .e = f->e, .y = (float *)p->c, .y_stride = n, .rows = p->s->batch * p->s->m, .width = n,
+                               .column_bias = f->bias, .residual = f->residual, .residual_stride = n};
+    if (f->e->any) tn_finish_rows(&a);
 }
 
 static bool run_integer(struct tn_run *r)
 {
+    static const float one = 1;
     struct tn_matmul s;
+    struct tn_epilogue e;
     tn_matmul_shape(r->in[0], r->in[1], &s);
-    return r->out[0]->count == 0 || integer_products(r, 0, 1, 2, 3, &s, r->out[0]->data);
+    tn_epilogue_read(r->node, &e);
+    if (!tn_epilogue_check(r, &e, s.n)) return false;
+    if (e.bias != TN_NET_NONE && r->in[e.bias]->element != TN_EL_F32) return tn_run_refuse(r, "a folded bias of float32", "another type");
+    if (r->out[0]->count == 0) return true;
+    struct scaling f = {.e = &e, .bias = e.bias == TN_NET_NONE ? NULL : r->in[e.bias]->data, .residual = e.residual == TN_NET_NONE ? NULL : r->in[e.residual]->data};
+    for (unsigned i = 0; i < 2; i++) {
+        f.scale[i] = e.scale[i] == TN_NET_NONE ? &one : r->in[e.scale[i]]->data;
+        f.scales[i] = e.scale[i] == TN_NET_NONE ? 1 : r->in[e.scale[i]]->count;
+    }
+    return integer_products(r, 0, 1, 2, 3, &s, r->out[0]->data, e.scale[0] == TN_NET_NONE ? NULL : &f);
 }
 
 /* ---- QLinearMatMul ------------------------------------------------------------------------------------------------ */
@@ -194,7 +472,7 @@ static bool run_qlinear(struct tn_run *r)
     good = per_line(r, A_SCALE, s.m, &q.a_scale) && per_line(r, B_SCALE, s.n, &q.b_scale) && per_line(r, Y_SCALE, s.m, &q.y_scale) &&
            per_line(r, Y_ZERO, s.m, &q.y_zero);
     if (good && integers) {
-        good = integer_products(r, A, B, A_ZERO, B_ZERO, &s, sums);
+        good = integer_products(r, A, B, A_ZERO, B_ZERO, &s, sums, NULL);
     } else if (good) {
         struct products p = {.s = &s, .a = r->in[A], .b = r->in[B], .c = sums};
         good = per_line(r, A_ZERO, s.m, &p.a_zero) && per_line(r, B_ZERO, s.n, &p.b_zero);
@@ -206,8 +484,8 @@ static bool run_qlinear(struct tn_run *r)
 }
 
 static const struct tn_operator rows[] = {
-    {.name = "MatMulInteger", .since = 10, .infer = infer_integer, .run = run_integer},
-    {.name = "QLinearMatMul", .since = 10, .infer = infer_qlinear, .run = run_qlinear},
+    {.name = "MatMulInteger", .since = 10, .infer = infer_integer, .run = run_integer, .prepare = prepare_integer, .release = release_packed, .lacks = tn_epilogue_lacks},
+    {.name = "QLinearMatMul", .since = 10, .infer = infer_qlinear, .run = run_qlinear, .prepare = prepare_qlinear, .release = release_packed},
 };
 
 const struct tn_operators tn_ops_matmul_integer = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -38,6 +38,17 @@ void tn_ref_activate(enum tn_act act, float *x, size_t stride, size_t rows, size
                      unsigned rank, unsigned size);
 void tn_ref_rows_finite(const float *x, size_t stride, size_t rows, size_t width, uint8_t *finite,
                         unsigned rank, unsigned size);
+bool tn_ref_bytes_pack_size(size_t n, size_t k, size_t *bytes);
+void tn_ref_bytes_pack(const int8_t *b, size_t k_stride, size_t n_stride, size_t n, size_t k, bool turn, void *packed,
+                       unsigned rank, unsigned size);
+void tn_ref_bytes(const struct tn_bytes_args *a, unsigned rank, unsigned size);
+bool tn_ref_bytes_window_pack_size(size_t maps, size_t quads, size_t taps, size_t *bytes);
+void tn_ref_bytes_window_pack(const int8_t *w, size_t maps, size_t quads, size_t taps, void *packed);
+void tn_ref_bytes_window(const struct tn_bytes_window_args *a);
+bool tn_ref_conv3_pack_size(size_t maps, size_t channels, size_t *bytes);
+bool tn_ref_conv3_scratch_size(size_t maps, size_t channels, size_t *bytes);
+void tn_ref_conv3_pack(const void *w, enum tn_float_type type, size_t maps, size_t channels, void *packed, unsigned rank, unsigned size);
+void tn_ref_conv3(const struct tn_conv3_args *a);
 void tn_ref_to_f32(enum tn_float_type type, const void *src, float *dst, size_t count);
 void tn_ref_from_f32(enum tn_float_type type, const float *src, void *dst, size_t count);
 

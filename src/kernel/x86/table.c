@@ -4,6 +4,11 @@
  */
 #include "kernel/x86/x86.h"
 
+#define BYTES(isa)                                                                                 \
+    .bytes_pack_size = tn_##isa##_bytes_pack_size, .bytes_pack = tn_##isa##_bytes_pack,            \
+    .bytes = tn_##isa##_bytes, .bytes_window_pack_size = tn_##isa##_bytes_window_pack_size,        \
+    .bytes_window_pack = tn_##isa##_bytes_window_pack, .bytes_window = tn_##isa##_bytes_window
+
 #define TABLE(isa, linear_fn)                                                                      \
     .linear_pack_size = tn_##isa##_linear_pack_size,                                               \
     .linear_scratch_size = tn_##isa##_linear_scratch_size,                                         \
@@ -13,6 +18,8 @@
     .layer_norm = tn_##isa##_layer_norm,                                                           \
     .embed = tn_##isa##_embed, .pooling = tn_##isa##_pooling, .normalize = tn_##isa##_normalize,   \
     .trees = tn_##isa##_trees, .activate = tn_##isa##_activate, .rows_finite = tn_##isa##_rows_finite,                        \
+    .conv3_pack_size = tn_##isa##_conv3_pack_size, .conv3_scratch_size = tn_##isa##_conv3_scratch_size, \
+    .conv3_pack = tn_##isa##_conv3_pack, .conv3 = tn_##isa##_conv3,                                \
     .to_f32 = tn_##isa##_to_f32, .from_f32 = tn_##isa##_from_f32
 
 const struct tn_kernels tn_kernels_avx2 = {
@@ -20,6 +27,7 @@ const struct tn_kernels tn_kernels_avx2 = {
     .isa_class = "x86-64-avx2",
     .bf16 = false,
     TABLE(avx2, tn_avx2_linear),
+    BYTES(avx2),
 };
 
 const struct tn_kernels tn_kernels_avx512 = {
@@ -27,6 +35,15 @@ const struct tn_kernels tn_kernels_avx512 = {
     .isa_class = "x86-64-avx512",
     .bf16 = false,
     TABLE(avx512, tn_avx512_linear),
+    BYTES(avx512),
+};
+
+const struct tn_kernels tn_kernels_avx512vnni = {
+    .name = "avx512",
+    .isa_class = "x86-64-avx512",
+    .bf16 = false,
+    TABLE(avx512, tn_avx512_linear),
+    BYTES(avx512vnni),
 };
 
 const struct tn_kernels tn_kernels_avx512bf16 = {
@@ -34,4 +51,5 @@ const struct tn_kernels tn_kernels_avx512bf16 = {
     .isa_class = "x86-64-avx512",
     .bf16 = true,
     TABLE(avx512, tn_avx512bf16_linear),
+    BYTES(avx512vnni),
 };

@@ -206,6 +206,39 @@ TN_INLINE void v_store_bf16(void *p, vec v)
     _mm_storeu_si128((__m128i *)p, _mm_packus_epi32(low, high));
 }
 
+/* In each 128-bit lane the 4 x 4 block whose rows are the four vectors, transposed. */
+TN_INLINE void v_transpose4(vec r[4])
+{
+    vec a = _mm256_unpacklo_ps(r[0], r[1]), b = _mm256_unpackhi_ps(r[0], r[1]);
+    vec c = _mm256_unpacklo_ps(r[2], r[3]), d = _mm256_unpackhi_ps(r[2], r[3]);
+    r[0] = _mm256_shuffle_ps(a, c, 0x44);
+    r[1] = _mm256_shuffle_ps(a, c, 0xee);
+    r[2] = _mm256_shuffle_ps(b, d, 0x44);
+    r[3] = _mm256_shuffle_ps(b, d, 0xee);
+}
+
+/* out[j] = elements j, j + 4, j + 8 ... of the 4 VEC at p. */
+TN_INLINE void v_split4(const float *p, vec out[4])
+{
+    vec a = v_load(p), b = v_load(p + VEC), c = v_load(p + 2 * VEC), d = v_load(p + 3 * VEC);
+    out[0] = _mm256_permute2f128_ps(a, c, 0x20);
+    out[1] = _mm256_permute2f128_ps(a, c, 0x31);
+    out[2] = _mm256_permute2f128_ps(b, d, 0x20);
+    out[3] = _mm256_permute2f128_ps(b, d, 0x31);
+    v_transpose4(out);
+}
+
+/* The other way round. */
+TN_INLINE void v_join4(const vec in[4], float *p)
+{
+    vec q[4] = {in[0], in[1], in[2], in[3]};
+    v_transpose4(q);
+    v_store(p, _mm256_permute2f128_ps(q[0], q[1], 0x20));
+    v_store(p + VEC, _mm256_permute2f128_ps(q[2], q[3], 0x20));
+    v_store(p + 2 * VEC, _mm256_permute2f128_ps(q[0], q[1], 0x31));
+    v_store(p + 3 * VEC, _mm256_permute2f128_ps(q[2], q[3], 0x31));
+}
+
 TN_INLINE void v_transpose(vec r[VEC])
 {
     vec s[VEC];

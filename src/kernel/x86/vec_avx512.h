@@ -207,6 +207,35 @@ TN_INLINE void v_store_bf16(void *p, vec v)
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_srli_epi32(r, 16)));
 }
 
+/* out[j] = elements j, j + 4, j + 8 ... of the 4 VEC at p. */
+TN_INLINE void v_split4(const float *p, vec out[4])
+{
+    const __m512i first = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28);
+    vec a = v_load(p), b = v_load(p + VEC), c = v_load(p + 2 * VEC), d = v_load(p + 3 * VEC);
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; j++) {
+        __m512i index = _mm512_add_epi32(first, _mm512_set1_epi32(j));
+        vec low = _mm512_permutex2var_ps(a, index, b), high = _mm512_permutex2var_ps(c, index, d);
+        out[j] = _mm512_shuffle_f32x4(low, high, 0x44);
+    }
+}
+
+/* The other way round. */
+TN_INLINE void v_join4(const vec in[4], float *p)
+{
+    vec a = _mm512_unpacklo_ps(in[0], in[1]), b = _mm512_unpackhi_ps(in[0], in[1]);
+    vec c = _mm512_unpacklo_ps(in[2], in[3]), d = _mm512_unpackhi_ps(in[2], in[3]);
+    /* lane i of q[k] holds the four of element 4 i + k */
+    vec q0 = _mm512_shuffle_ps(a, c, 0x44), q1 = _mm512_shuffle_ps(a, c, 0xee);
+    vec q2 = _mm512_shuffle_ps(b, d, 0x44), q3 = _mm512_shuffle_ps(b, d, 0xee);
+    vec r0 = _mm512_shuffle_f32x4(q0, q1, 0x44), r1 = _mm512_shuffle_f32x4(q0, q1, 0xee);
+    vec r2 = _mm512_shuffle_f32x4(q2, q3, 0x44), r3 = _mm512_shuffle_f32x4(q2, q3, 0xee);
+    v_store(p, _mm512_shuffle_f32x4(r0, r2, 0x88));
+    v_store(p + VEC, _mm512_shuffle_f32x4(r0, r2, 0xdd));
+    v_store(p + 2 * VEC, _mm512_shuffle_f32x4(r1, r3, 0x88));
+    v_store(p + 3 * VEC, _mm512_shuffle_f32x4(r1, r3, 0xdd));
+}
+
 /* Transposes the VEC x VEC block whose rows are r[0 .. VEC - 1]. */
 TN_INLINE void v_transpose(vec r[VEC])
 {

@@ -4,6 +4,7 @@
  *
  *     _avx2        -mavx2 -mfma -mf16c
  *     _avx512      -mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma
+ *     _avx512vnni  those of _avx512 and -mavx512vnni
  *     _avx512bf16  those of _avx512 and -mavx512bf16
  */
 #ifndef TN_KERNEL_X86_X86_H
@@ -15,7 +16,21 @@
 
 extern const struct tn_kernels tn_kernels_avx2;
 extern const struct tn_kernels tn_kernels_avx512;
+extern const struct tn_kernels tn_kernels_avx512vnni;
 extern const struct tn_kernels tn_kernels_avx512bf16;
+
+#define TN_X86_DECLARE_BYTES(isa)                                                                  \
+    bool tn_##isa##_bytes_pack_size(size_t n, size_t k, size_t *bytes);                            \
+    void tn_##isa##_bytes_pack(const int8_t *b, size_t k_stride, size_t n_stride, size_t n, size_t k, bool turn, void *packed, \
+                               unsigned rank, unsigned size);                                      \
+    void tn_##isa##_bytes(const struct tn_bytes_args *a, unsigned rank, unsigned size);            \
+    bool tn_##isa##_bytes_window_pack_size(size_t maps, size_t quads, size_t taps, size_t *bytes); \
+    void tn_##isa##_bytes_window_pack(const int8_t *w, size_t maps, size_t quads, size_t taps, void *packed); \
+    void tn_##isa##_bytes_window(const struct tn_bytes_window_args *a);
+
+TN_X86_DECLARE_BYTES(avx2)
+TN_X86_DECLARE_BYTES(avx512)
+TN_X86_DECLARE_BYTES(avx512vnni)
 
 #define TN_X86_DECLARE(isa)                                                                        \
     bool tn_##isa##_linear_pack_size(size_t n, size_t k, enum tn_compute compute, size_t *bytes);  \
@@ -40,6 +55,11 @@ extern const struct tn_kernels tn_kernels_avx512bf16;
                              unsigned rank, unsigned size);                                        \
     void tn_##isa##_rows_finite(const float *x, size_t stride, size_t rows, size_t width,          \
                                 uint8_t *finite, unsigned rank, unsigned size);                    \
+    bool tn_##isa##_conv3_pack_size(size_t maps, size_t channels, size_t *bytes);                  \
+    bool tn_##isa##_conv3_scratch_size(size_t maps, size_t channels, size_t *bytes);               \
+    void tn_##isa##_conv3_pack(const void *w, enum tn_float_type type, size_t maps, size_t channels, void *packed, \
+                               unsigned rank, unsigned size);                                      \
+    void tn_##isa##_conv3(const struct tn_conv3_args *a);                                          \
     void tn_##isa##_to_f32(enum tn_float_type type, const void *src, float *dst, size_t count);    \
     void tn_##isa##_from_f32(enum tn_float_type type, const float *src, void *dst, size_t count);
 

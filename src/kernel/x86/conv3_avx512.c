@@ -1,0 +1,4 @@
+/* 3 x 3 windows on AVX-512 (-mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma). */
+#include "kernel/x86/vec_avx512.h"
+
+#include "kernel/x86/conv3_body.h"

@@ -1,0 +1,294 @@
+/*
+ * 3 x 3 windows by Winograd's F(4 x 4, 3 x 3), for one instruction set (Lavin and Gray 2016, arXiv 1509.09308, section 4.3):
+ *
+ *     Y = A' [ (G g G') * (B' d B) summed over channels ] A
+ *
+ * with points 0, 1, -1, 2, -2 and infinity. Lanes are tiles: a block of up to 32 neighbouring tiles goes through all of it.
+ * Inputs are spread to 36 matrices [channels][tiles], each is multiplied with its weights [maps][channels], and the 36
+ * numbers of each map and tile come together to 16 results. Products over channels are summed by chunks of 192, as in the
+ * linear layer; a tile's results depend on its own inputs alone.
+ */
+#include "base/checked.h"
+#include "kernel/float16.h"
+#include "kernel/x86/tile_args.h"
+#include "kernel/x86/vec_math.h"
+#include "kernel/x86/x86.h"
+
+#include <string.h>
+
+enum { POINTS = 36, SUM_CHUNK = 192, TILES = TN_CONV3_BLOCK, SLACK = 2 * VEC, LINE = TILES * 4 + 8 + 4 * SLACK };
+
+/* ---- weights ------------------------------------------------------------------------------------------------------ */
+
+static size_t groups_of(size_t maps)
+{
+    return (maps + TILE_ROWS - 1) / TILE_ROWS;
+}
+
+bool TN_ISA(conv3_pack_size)(size_t maps, size_t channels, size_t *bytes)
+{
+    size_t count;
+    return tn_mul(maps, channels, &count) && tn_mul(count, POINTS * sizeof(float), &count) && tn_round_up(count, 64, bytes);
+}
+
+/* V [36][channels][TILES], M [36][maps][TILES] */
+bool TN_ISA(conv3_scratch_size)(size_t maps, size_t channels, size_t *bytes)
+{
+    size_t lines;
+    return tn_add(maps, channels, &lines) && tn_mul(lines, (size_t)POINTS * TILES * sizeof(float), bytes);
+}
+
+/* G g G' */
+static void spread_weights(const double g[9], float u[POINTS])
+{
+    static const double G[6][3] = {{0.25, 0, 0}, {-1.0 / 6, -1.0 / 6, -1.0 / 6}, {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                                   {1.0 / 24, 1.0 / 12, 1.0 / 6}, {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
+    double half[6][3];
+    for (int i = 0; i < 6; i++) {
+        for (int j = 0; j < 3; j++) half[i][j] = G[i][0] * g[j] + G[i][1] * g[3 + j] + G[i][2] * g[6 + j];
+    }
+    for (int i = 0; i < POINTS; i++) u[i] = (float)(half[i / 6][0] * G[i % 6][0] + half[i / 6][1] * G[i % 6][1] + half[i / 6][2] * G[i % 6][2]);
+}
+
+/* [36][groups of maps][channels][maps of the group] */
+void TN_ISA(conv3_pack)(const void *w, enum tn_float_type type, size_t maps, size_t channels, void *packed, unsigned rank, unsigned size)
+{
+    size_t begin, end, first, last, groups = groups_of(maps);
+    float u[POINTS];
+    double g[9];
+    tn_share(groups, rank, size, &first, &last);
+    for (size_t k = first; k < last; k++) {
+        tn_share(maps, (unsigned)k, (unsigned)groups, &begin, &end);
+        for (size_t m = begin; m < end; m++) {
+            for (size_t c = 0; c < channels; c++) {
+                for (size_t i = 0; i < 9; i++) g[i] = (double)tn_load_element(type, w, (m * channels + c) * 9 + i);
+                spread_weights(g, u);
+                float *to = (float *)packed + begin * channels + c * (end - begin) + (m - begin);
+                for (size_t i = 0; i < POINTS; i++) to[i * maps * channels] = u[i];
+            }
+        }
+    }
+}
+
+/* ---- inputs ------------------------------------------------------------------------------------------------------- */
+
+/* Tiles of a block that stand side by side. */
+struct run {
+    size_t row, column, at, count; /* tile row and column; place in the block */
+};
+
+static struct run next_run(const struct tn_conv3_args *a, size_t first, size_t at, size_t count)
+{
+    size_t across = (a->out_width + 3) / 4, tile = first + at, left = across - tile % across;
+    return (struct run){tile / across, tile % across, at, left < count - at ? left : count - at};
+}
+
+/* `count` elements of an image row from column `from` on, zeros outside. */
+static void load_line(const struct tn_conv3_args *a, size_t channel, ptrdiff_t row, ptrdiff_t from, size_t count, float *line)
+{
+    ptrdiff_t lo = from < 0 ? -from : 0, hi = (ptrdiff_t)a->width - from;
+    if (hi > (ptrdiff_t)count) hi = (ptrdiff_t)count;
+    if (row < 0 || row >= (ptrdiff_t)a->height || lo >= hi) {
+        memset(line, 0, count * sizeof(*line));
+        return;
+    }
+    const size_t at = (channel * a->height + (size_t)row) * a->width + (size_t)(from + lo), size = tn_float_type_size(a->type);
+    for (ptrdiff_t i = 0; i < lo; i++) line[i] = 0;
+    TN_ISA(to_f32)(a->type, (const char *)a->x + at * size, line + lo, (size_t)(hi - lo));
+    if (hi < (ptrdiff_t)count) memset(line + hi, 0, (count - (size_t)hi) * sizeof(*line));
+}
+
+typedef float patch[6][6][TILES + SLACK]; /* row, column and tile */
+
+static void load_patch(const struct tn_conv3_args *a, size_t channel, const struct run *r, patch d)
+{
+    float line[LINE], part[4][TILES + SLACK];
+    for (int i = 0; i < 6; i++) {
+        load_line(a, channel, (ptrdiff_t)(r->row * 4) + i - a->top, (ptrdiff_t)(r->column * 4) - a->left, r->count * 4 + 2, line);
+        for (size_t t = 0; t < r->count; t += VEC) {
+            vec split[4];
+            v_split4(line + 4 * t, split);
+#pragma GCC unroll 4
+            for (int j = 0; j < 4; j++) {
+                v_store(part[j] + t, split[j]);
+                v_store(d[i][j] + r->at + t, split[j]);
+            }
+        }
+        part[0][r->count] = line[4 * r->count];
+        part[1][r->count] = line[4 * r->count + 1];
+        for (size_t t = 0; t < r->count; t += VEC) {
+            v_store(d[i][4] + r->at + t, v_load(part[0] + t + 1));
+            v_store(d[i][5] + r->at + t, v_load(part[1] + t + 1));
+        }
+    }
+}
+
+/* B' of six vectors. */
+TN_INLINE void spread6(const vec d[6], vec t[6])
+{
+    const vec two = v_set(2), four = v_set(4), five = v_set(5);
+    vec a = v_fnma(four, d[2], d[4]), b = v_fnma(four, d[1], d[3]), c = v_sub(d[4], d[2]), e = v_mul(two, v_sub(d[3], d[1]));
+    t[0] = v_fma(four, d[0], v_fnma(five, d[2], d[4]));
+    t[1] = v_add(a, b);
+    t[2] = v_sub(a, b);
+    t[3] = v_add(c, e);
+    t[4] = v_sub(c, e);
+    t[5] = v_fma(four, d[1], v_fnma(five, d[3], d[5]));
+}
+
+/* B' d B of a vector of tiles, to `to` + i * stride. */
+static void spread_patch(patch d, size_t at, float *to, size_t stride)
+{
+    vec half[6][6], in[6], out[6];
+#pragma GCC unroll 6
+    for (int j = 0; j < 6; j++) {
+        for (int i = 0; i < 6; i++) in[i] = v_load(d[i][j] + at);
+        spread6(in, out);
+        for (int i = 0; i < 6; i++) half[i][j] = out[i];
+    }
+#pragma GCC unroll 6
+    for (int i = 0; i < 6; i++) {
+        spread6(half[i], out);
+        for (int j = 0; j < 6; j++) v_store(to + (size_t)(i * 6 + j) * stride, out[j]);
+    }
+}
+
+/* ---- products ----------------------------------------------------------------------------------------------------- */
+
+TN_INLINE void point_tile(const float *u, const float *v, size_t channels, float *m, const int rows, const int nv)
+{
+    for (size_t begin = 0; begin < channels; begin += SUM_CHUNK) {
+        size_t end = channels - begin < SUM_CHUNK ? channels : begin + SUM_CHUNK;
+        vec sum[TILE_ROWS][2];
+#pragma GCC unroll 12
+        for (int i = 0; i < rows; i++) {
+#pragma GCC unroll 2
+            for (int k = 0; k < nv; k++) sum[i][k] = v_zero();
+        }
+        for (size_t c = begin; c < end; c++, u += rows, v += TILES) {
+            vec column[2];
+#pragma GCC unroll 2
+            for (int k = 0; k < nv; k++) column[k] = v_load(v + k * VEC);
+#pragma GCC unroll 12
+            for (int i = 0; i < rows; i++) {
+                vec element = v_set(u[i]);
+#pragma GCC unroll 2
+                for (int k = 0; k < nv; k++) sum[i][k] = v_fma(element, column[k], sum[i][k]);
+            }
+        }
+#pragma GCC unroll 12
+        for (int i = 0; i < rows; i++) {
+#pragma GCC unroll 2
+            for (int k = 0; k < nv; k++) {
+                float *at = m + i * TILES + k * VEC;
+                v_store(at, begin ? v_add(v_load(at), sum[i][k]) : sum[i][k]);
+            }
+        }
+    }
+}
+
+typedef void point_fn(const float *u, const float *v, size_t channels, float *m);
+#define TILE(rows, nv)                                                                             \
+    static void point_##rows##x##nv(const float *u, const float *v, size_t channels, float *m)     \
+    {                                                                                              \
+        point_tile(u, v, channels, m, rows, nv);                                                   \
+    }
+TILE_HEIGHTS(TILE, 1)
+TILE_HEIGHTS(TILE, 2)
+#undef TILE
+#define TILE(rows, nv) point_##rows##x##nv,
+static point_fn *const point_tiles[2][TILE_ROWS] = {{TILE_HEIGHTS(TILE, 1)}, {TILE_HEIGHTS(TILE, 2)}};
+#undef TILE
+
+static void multiply_points(const struct tn_conv3_args *a, const float *v, float *m, size_t tiles)
+{
+    size_t begin, end, groups = groups_of(a->maps);
+    const float *u = a->packed;
+    for (size_t i = 0; i < POINTS; i++, v += a->channels * TILES, m += a->maps * TILES) {
+        for (size_t at = 0; at < tiles; at += PANEL) {
+            const float *w = u + i * a->maps * a->channels;
+            for (size_t g = 0; g < groups; g++) {
+                tn_share(a->maps, (unsigned)g, (unsigned)groups, &begin, &end);
+                point_tiles[tiles - at > VEC][end - begin - 1](w + begin * a->channels, v + at, a->channels, m + begin * TILES + at);
+            }
+        }
+    }
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------ */
+
+/* A' of six vectors. */
+TN_INLINE void gather6(const vec m[6], vec o[4])
+{
+    vec a = v_add(m[1], m[2]), b = v_sub(m[1], m[2]), c = v_add(m[3], m[4]), d = v_sub(m[3], m[4]);
+    o[0] = v_add(v_add(m[0], a), c);
+    o[1] = v_fma(v_set(2), d, b);
+    o[2] = v_fma(v_set(4), c, a);
+    o[3] = v_add(v_fma(v_set(8), d, b), m[5]);
+}
+
+typedef float results[4][TILES * 4 + 4 * SLACK]; /* four rows of results, tile after tile */
+
+static void gather_tiles(const float *m, size_t stride, size_t at, float bias, results rows)
+{
+    vec half[4][6], in[6], out[4];
+    const vec addend = v_set(bias);
+#pragma GCC unroll 6
+    for (int j = 0; j < 6; j++) {
+        for (int i = 0; i < 6; i++) in[i] = v_load(m + (size_t)(i * 6 + j) * stride + at);
+        gather6(in, out);
+        for (int i = 0; i < 4; i++) half[i][j] = out[i];
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        gather6(half[i], out);
+        for (int j = 0; j < 4; j++) out[j] = v_add(out[j], addend);
+        v_join4(out, rows[i] + 4 * at);
+    }
+}
+
+static void store_run(const struct tn_conv3_args *a, size_t map, const struct run *r, results rows)
+{
+    const size_t size = tn_float_type_size(a->type), column = r->column * 4;
+    size_t width = a->out_width - column < r->count * 4 ? a->out_width - column : r->count * 4;
+    for (size_t i = 0; i < 4 && r->row * 4 + i < a->out_height; i++) {
+        size_t at = ((map * a->out_height + r->row * 4 + i) * a->out_width + column) * size;
+        float *from = rows[i] + r->at * 4, line[TILES * 4];
+        if (a->residual) {
+            TN_ISA(to_f32)(a->type, (const char *)a->residual + at, line, width);
+            for (size_t k = 0; k < width; k++) from[k] += line[k];
+        }
+        act_region(a->act, from, width, 1, width);
+        TN_ISA(from_f32)(a->type, from, (char *)a->y + at, width);
+    }
+}
+
+static void run_block(const struct tn_conv3_args *a, size_t first, size_t count)
+{
+    float *v = a->scratch, *m = v + a->channels * POINTS * TILES;
+    patch d;
+    results rows;
+    memset(d, 0, sizeof(d));
+    for (size_t c = 0; c < a->channels; c++) {
+        for (size_t at = 0; at < count;) {
+            struct run r = next_run(a, first, at, count);
+            load_patch(a, c, &r, d);
+            at += r.count;
+        }
+        for (size_t at = 0; at < count; at += VEC) spread_patch(d, at, v + c * TILES + at, a->channels * TILES);
+    }
+    multiply_points(a, v, m, count);
+    for (size_t map = 0; map < a->maps; map++) {
+        for (size_t at = 0; at < count; at += VEC) gather_tiles(m + map * TILES, a->maps * TILES, at, a->bias ? a->bias[map] : 0, rows);
+        for (size_t at = 0; at < count;) {
+            struct run r = next_run(a, first, at, count);
+            store_run(a, map, &r, rows);
+            at += r.count;
+        }
+    }
+}
+
+void TN_ISA(conv3)(const struct tn_conv3_args *a)
+{
+    for (size_t at = 0; at < a->count; at += TILES) run_block(a, a->first + at, a->count - at < TILES ? a->count - at : TILES);
+}
