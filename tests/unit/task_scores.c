@@ -102,9 +102,9 @@ TEST(which_of_two_outputs_ranks)
         {"Relevant", "not relevant", false, true, 2, 0, false},
         {"no", "YES", false, true, 2, 1, false},
         {"LABEL_0", "LABEL_1", false, false, 2, 1, true},
-        {"LABEL_0", "LABEL_1", true, false, 2, 1, false},
+        {"LABEL_0", "LABEL_1", true, false, 2, 1, true},
         {"NEGATIVE", "POSITIVE", false, true, 0, 0, false},
-        {"NEGATIVE", "POSITIVE", true, true, 2, 1, false},
+        {"NEGATIVE", "POSITIVE", true, true, 2, 1, true},
         {"relevant", "yes", false, true, 0, 0, false},
     };
     const float logits[] = {1.5f, -0.5f};
@@ -114,8 +114,8 @@ TEST(which_of_two_outputs_ranks)
         h.labels_stated = cases[i].stated;
         struct tn_rerank_rule rule = tn_rerank_rule_of(&h);
         CHECK_INT(rule.outputs, cases[i].outputs);
-        CHECK_INT(rule.by_convention, cases[i].convention);
         if (!rule.outputs) continue;
+        CHECK_INT(rule.by_convention, cases[i].convention);
         CHECK_INT(rule.relevant, cases[i].relevant);
         double odds = cases[i].relevant ? -2 : 2;
         CHECK_NEAR(tn_rerank_score(&rule, TN_SCORES_LOGIT, logits), odds, 0);
