@@ -78,6 +78,8 @@ void cli_account_write(const struct cli_account *a, struct cli_out *o)
         cli_out_text(o, ": ");
         if (is_group(m->key)) {
             write_sums(a, m, o);
+        } else if (a->outcome && strcmp(m->key, "outcome") == 0) {
+            cli_out_format(o, "\"%s\"", tn_status_name(a->outcome));
         } else {
             cli_json_write(o, m);
         }

@@ -15,6 +15,7 @@ struct cli_account {
     tn_document *text; /* of the first request */
     struct cli_json_doc doc;
     unsigned requests;
+    tn_status outcome; /* of the whole, where the work did not end well; else that of the first request stands */
     struct {
         const char *group, *name; /* views of the first account */
         double value;

@@ -281,6 +281,7 @@ static int finish_json(struct embed *e, tn_status status)
         cli_out_text(o, ",\n");
         free(error);
         code = tn_status_exit_code(status);
+        e->account.outcome = status;
     }
     cli_out_text(o, "\"account\": ");
     cli_account_write(&e->account, o);

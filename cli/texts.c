@@ -237,6 +237,7 @@ static int finish_json(struct texts *t, tn_status status)
         cli_out_text(o, ",\n");
         free(error);
         code = tn_status_exit_code(status);
+        t->account.outcome = status;
     }
     cli_out_text(o, "\"account\": ");
     cli_account_write(&t->account, o);

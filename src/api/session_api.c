@@ -2,6 +2,8 @@
 #include "api/api.h"
 #include "session/session.h"
 
+#include <string.h>
+
 static struct tn_package *package_of(const struct tn_plan *plan)
 {
     return plan->keep.owner;
@@ -37,15 +39,34 @@ TN_API void tn_session_free(tn_session *session)
     if (session) tn_session_close(session);
 }
 
+/*
+ * What the first release took of a request: every later one has it, so that a shorter struct is a mistake and no older
+ * caller. All requests of that release end with their deadline.
+ */
+#define FIRST(type) #type, offsetof(type, timeout_ms) + sizeof(uint32_t)
+
+static enum tn_status check_size(const void *request, const char *type, size_t least, struct tn_error *err)
+{
+    size_t found;
+    memcpy(&found, request, sizeof(found));
+    if (found >= least) return TN_OK;
+    struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "struct_size of %s is not its size", type);
+    tn_at_option(f, "struct_size");
+    tn_found(f, "%zu", found);
+    tn_expected(f, "at least %zu; TN_INIT sets it", least);
+    return TN_INVALID_REQUEST;
+}
+
 /* The caller's request as ours, when the session serves the task that it is of. */
 static tn_status take_request(tn_session *session, const struct tn_task *task, const void *request, const char *type,
-                              void *own, size_t size, tn_execution **out, tn_error *err)
+                              size_t least, void *own, size_t size, tn_execution **out, tn_error *err)
 {
     if (out) *out = NULL;
     if (!session) return tn_null_argument(err, TN_PHASE_REQUEST, "session");
     if (!request) return tn_null_argument(err, TN_PHASE_REQUEST, "request");
     if (!out) return tn_null_argument(err, TN_PHASE_REQUEST, "out");
-    enum tn_status st = tn_read_options(own, size, request, type, err);
+    enum tn_status st = check_size(request, type, least, err);
+    if (!st) st = tn_read_options(own, size, request, type, err);
     if (st || session->plan->task == task) return st;
     struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "the session serves another task");
     tn_found(f, "%s", session->plan->task->name);
@@ -56,63 +77,63 @@ static tn_status take_request(tn_session *session, const struct tn_task *task, c
 TN_API tn_status tn_embed_start(tn_session *session, const tn_embed_request *request, tn_execution **out, tn_error *err)
 {
     tn_embed_request r;
-    tn_status st = take_request(session, &tn_task_embedding_dense, request, "tn_embed_request", &r, sizeof(r), out, err);
+    tn_status st = take_request(session, &tn_task_embedding_dense, request, FIRST(tn_embed_request), &r, sizeof(r), out, err);
     return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
 }
 
 TN_API tn_status tn_embed_sparse_start(tn_session *session, const tn_sparse_request *request, tn_execution **out, tn_error *err)
 {
     tn_sparse_request r;
-    tn_status st = take_request(session, &tn_task_embedding_sparse, request, "tn_sparse_request", &r, sizeof(r), out, err);
+    tn_status st = take_request(session, &tn_task_embedding_sparse, request, FIRST(tn_sparse_request), &r, sizeof(r), out, err);
     return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
 }
 
 TN_API tn_status tn_embed_multi_start(tn_session *session, const tn_multi_request *request, tn_execution **out, tn_error *err)
 {
     tn_multi_request r;
-    tn_status st = take_request(session, &tn_task_embedding_multi, request, "tn_multi_request", &r, sizeof(r), out, err);
+    tn_status st = take_request(session, &tn_task_embedding_multi, request, FIRST(tn_multi_request), &r, sizeof(r), out, err);
     return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
 }
 
 TN_API tn_status tn_classify_start(tn_session *session, const tn_classify_request *request, tn_execution **out, tn_error *err)
 {
     tn_classify_request r;
-    tn_status st = take_request(session, &tn_task_classify_text, request, "tn_classify_request", &r, sizeof(r), out, err);
+    tn_status st = take_request(session, &tn_task_classify_text, request, FIRST(tn_classify_request), &r, sizeof(r), out, err);
     return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
 }
 
 TN_API tn_status tn_rerank_start(tn_session *session, const tn_rerank_request *request, tn_execution **out, tn_error *err)
 {
     tn_rerank_request r;
-    tn_status st = take_request(session, &tn_task_rerank, request, "tn_rerank_request", &r, sizeof(r), out, err);
+    tn_status st = take_request(session, &tn_task_rerank, request, FIRST(tn_rerank_request), &r, sizeof(r), out, err);
     return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
 }
 
 TN_API tn_status tn_tag_start(tn_session *session, const tn_tag_request *request, tn_execution **out, tn_error *err)
 {
     tn_tag_request r;
-    tn_status st = take_request(session, &tn_task_tag, request, "tn_tag_request", &r, sizeof(r), out, err);
+    tn_status st = take_request(session, &tn_task_tag, request, FIRST(tn_tag_request), &r, sizeof(r), out, err);
     return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
 }
 
 TN_API tn_status tn_fill_start(tn_session *session, const tn_fill_request *request, tn_execution **out, tn_error *err)
 {
     tn_fill_request r;
-    tn_status st = take_request(session, &tn_task_fill, request, "tn_fill_request", &r, sizeof(r), out, err);
+    tn_status st = take_request(session, &tn_task_fill, request, FIRST(tn_fill_request), &r, sizeof(r), out, err);
     return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
 }
 
 TN_API tn_status tn_answer_start(tn_session *session, const tn_answer_request *request, tn_execution **out, tn_error *err)
 {
     tn_answer_request r;
-    tn_status st = take_request(session, &tn_task_question_answer, request, "tn_answer_request", &r, sizeof(r), out, err);
+    tn_status st = take_request(session, &tn_task_question_answer, request, FIRST(tn_answer_request), &r, sizeof(r), out, err);
     return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
 }
 
 TN_API tn_status tn_tensor_start(tn_session *session, const tn_tensor_request *request, tn_execution **out, tn_error *err)
 {
     tn_tensor_request r;
-    tn_status st = take_request(session, &tn_task_tensor, request, "tn_tensor_request", &r, sizeof(r), out, err);
+    tn_status st = take_request(session, &tn_task_tensor, request, FIRST(tn_tensor_request), &r, sizeof(r), out, err);
     return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
 }
 

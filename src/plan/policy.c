@@ -3,6 +3,7 @@
  * obeyed is refused with what could be, never replaced.
  */
 #include "base/json_write.h"
+#include "base/nearest.h"
 #include "plan/plan.h"
 
 #include <stdio.h>
@@ -100,6 +101,19 @@ static void list_tasks(struct tn_finding *f)
     tn_expected(f, "one of: %s", text);
 }
 
+/* The task that was perhaps meant: spelled nearly so, or of a name that begins so. */
+static void suggest_task(struct tn_finding *f, struct tn_str name)
+{
+    struct tn_nearest near = {0};
+    const char *longer = NULL;
+    for (size_t i = 0; tn_task_at(i); i++) {
+        const char *known = tn_task_at(i)->name;
+        tn_nearest_offer(&near, name, known);
+        if (!longer && name.n > 1 && strlen(known) > name.n && memcmp(known, name.s, name.n) == 0) longer = known;
+    }
+    if (near.name || longer) tn_remedy(f, "perhaps %s", longer ? longer : near.name);
+}
+
 static void resolve_task(struct maker *m)
 {
     struct tn_policy *p = m->policy;
@@ -108,7 +122,10 @@ static void resolve_task(struct maker *m)
         return;
     }
     p->task = tn_task_find(p->task_name);
-    if (!p->task) list_tasks(refuse(m, TN_OPTION_TASK, TN_UNSUPPORTED_TASK, "no task of this name exists", p->task_name));
+    if (p->task) return;
+    struct tn_finding *f = refuse(m, TN_OPTION_TASK, TN_UNSUPPORTED_TASK, "no task of this name exists", p->task_name);
+    list_tasks(f);
+    suggest_task(f, tn_str_of(p->task_name));
 }
 
 /* "a, b,c" into names; empty ones and repetitions are refused. */

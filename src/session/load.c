@@ -174,7 +174,8 @@ static enum tn_status load_recipe(struct tn_session *s, struct tn_error *err)
 {
     const struct tn_plan *plan = s->plan;
     struct tn_recipe_env env = {&s->ctx, plan->survey.planner->d, &plan->survey.route, s->tokenizer,
-                                plan->row->assessment.output_width, s->request.batch_picks};
+                                plan->row->assessment.output_width, s->request.batch_picks,
+                                !tn_str_is(plan->row->record_route.compute, "f32")};
     struct tn_sha256 h;
     enum tn_status st = plan->task->recipe->prepare(&env, &s->model, err);
     if (st) return st;
@@ -188,9 +189,11 @@ static enum tn_status load_recipe(struct tn_session *s, struct tn_error *err)
 
 /* ---- probe ----------------------------------------------------------------------------------------------------------- */
 
-static enum tn_status probe_failed(struct tn_error *err, enum tn_status st, const char *what)
+static enum tn_status probe_failed(const struct tn_session *s, struct tn_error *err, enum tn_status st, const char *what)
 {
-    struct tn_finding *f = tn_error_set(err, st, TN_PHASE_LOAD, "the probe of the loaded component failed: %s", what);
+    const struct tn_component *c = s->plan->survey.route.component;
+    struct tn_finding *f = tn_error_set(err, st, TN_PHASE_LOAD, "the probe of the loaded component \"%.*s\" failed: %s",
+                                        TN_FMT_ARG(c ? c->name : TN_STR("graph")), what);
     tn_remedy(f, "the session was not published; report this with the plan's id");
     return st;
 }
@@ -205,8 +208,8 @@ static enum tn_status probe_once(struct tn_session *s, const struct tn_cancel *c
     b->status[0] = TN_ITEM_DONE;
     enum tn_status st = s->provider->invoke(s->instance, &call, err);
     if (!st) st = tn_cancel_fail(cancel, TN_PHASE_LOAD, err);
-    if (!st && b->status[0] == TN_ITEM_STOPPED) st = probe_failed(err, TN_RUNTIME_FAILURE, "it stopped without being asked to");
-    if (!st && b->status[0] == TN_ITEM_NOT_FINITE) st = probe_failed(err, TN_NUMERICAL_FAILURE, "the result is not finite");
+    if (!st && b->status[0] == TN_ITEM_STOPPED) st = probe_failed(s, err, TN_RUNTIME_FAILURE, "it stopped without being asked to");
+    if (!st && b->status[0] == TN_ITEM_NOT_FINITE) st = probe_failed(s, err, TN_NUMERICAL_FAILURE, "the result is not finite");
     return st;
 }
 
@@ -227,15 +230,15 @@ static enum tn_status probe(struct tn_session *s, const struct tn_cancel *cancel
     st = probe_once(s, cancel, err);
     if (st) return st;
     for (size_t i = 0; i < width; i++) {
-        if (!isfinite(b->out[i])) return probe_failed(err, TN_NUMERICAL_FAILURE, "the result is not finite");
+        if (!isfinite(b->out[i])) return probe_failed(s, err, TN_NUMERICAL_FAILURE, "the result is not finite");
     }
-    if (guarded && b->out[width] != guard) return probe_failed(err, TN_RUNTIME_FAILURE, "the result is wider than planned");
+    if (guarded && b->out[width] != guard) return probe_failed(s, err, TN_RUNTIME_FAILURE, "the result is wider than planned");
     float *first = tn_malloc(&s->lease, width * sizeof(*first));
     if (!first) return tn_error_memory(err, TN_PHASE_LOAD, "probing the component");
     memcpy(first, b->out, width * sizeof(*first));
     st = probe_once(s, cancel, err);
     if (!st && memcmp(first, b->out, width * sizeof(*first)) != 0) {
-        st = probe_failed(err, TN_NUMERICAL_FAILURE, "the same input gave other bits");
+        st = probe_failed(s, err, TN_NUMERICAL_FAILURE, "the same input gave other bits");
     }
     tn_free(&s->lease, first);
     return st;

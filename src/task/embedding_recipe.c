@@ -354,11 +354,10 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
 static bool explain(const struct tn_recipe_run *run, size_t i, enum tn_status code, struct tn_error *err)
 {
     struct tn_finding *f;
-    (void)run;
     switch (code) {
     case TN_NUMERICAL_FAILURE:
         f = tn_error_set(err, code, TN_PHASE_EXECUTE, "the vector of text %zu holds NaN or infinity", i);
-        tn_remedy(f, "compare with --numeric f32; with f32 the weights themselves overflow");
+        tn_remedy(f, "%s", tn_text_remedy_of_numbers(run->texts.reduced));
         break;
     case TN_SHAPE_OUTSIDE_ENVELOPE:
         f = tn_error_set(err, code, TN_PHASE_REQUEST, "text %zu leaves no token that could be pooled", i);

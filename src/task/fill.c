@@ -34,7 +34,7 @@ enum tn_status tn_fill_options(const struct tn_description *d, const struct tn_t
     tn_option_begin(&m, "scores", TN_STR("\"probability\""));
     tn_option_begin(&m, "top_k", tn_json_text_of_u64(arena, TN_FILL_TOP_K));
     tn_option_begin(&m, "targets", TN_STR("null"));
-    tn_text_choices_defaults(&m, route);
+    tn_text_cuts_defaults(&m, route);
     *count = m.count;
     return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
 }

@@ -11,6 +11,7 @@
 #include "task/fill.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* STATEMENT_BYTES: room for the statements of a request. DECODED_SLACK: what a decoded text may have beyond its bytes. */
@@ -143,7 +144,9 @@ static enum tn_status find_targets(const struct tn_recipe_model *m, const tn_fil
         uint32_t id;
         if (!t.data || t.length == 0 || t.length > MOST_TARGET_BYTES) return refuse_target(err, i, "a target is no text of a token", NULL);
         if (!tn_text_token_id(m->text.tokenizer, (struct tn_str){t.data, t.length}, &id) || id >= m->width) {
-            return refuse_target(err, i, "a target is no token of the vocabulary", NULL);
+            char length[64];
+            snprintf(length, sizeof(length), "target %zu, a text of %zu bytes", i, t.length);
+            return refuse_target(err, i, "a target is no token of the vocabulary", length);
         }
         if (ids) ids[i] = id;
     }

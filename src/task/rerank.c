@@ -84,6 +84,7 @@ struct tn_rerank_rule tn_rerank_rule_of(const struct tn_head *head)
     if (head->outputs == 2) rule.refusal = unfit_for_two(head, rule.act);
     if (head->outputs == 2 && !rule.refusal) rule.refusal = read_two(head, &rule);
     if (!rule.refusal) rule.outputs = (uint32_t)head->outputs;
+    else rule.by_convention = false;
     return rule;
 }
 

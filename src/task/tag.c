@@ -27,7 +27,7 @@ enum tn_status tn_tag_options(const struct tn_description *d, const struct tn_ta
     (void)width;
     tn_option_begin(&m, "aggregation", TN_STR("\"none\""));
     tn_option_begin(&m, "keep_outside", TN_STR("false"));
-    tn_text_choices_defaults(&m, route);
+    tn_text_cuts_defaults(&m, route);
     *count = m.count;
     return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
 }

@@ -115,6 +115,7 @@ struct tn_recipe_env {
     const struct tn_text_tokenizer *tokenizer;
     uint64_t output_width; /* of the component and what runs behind it */
     uint64_t max_picks;    /* most tokens that one invocation asks about; 0: it asks about whole sequences */
+    bool reduced;          /* computed in less than float32 */
 };
 
 /* Tokens of the text that did not fit the last batch are kept here, so that it is not tokenized twice. */

@@ -48,8 +48,14 @@ void tn_text_choices_defaults(struct tn_option_maker *m, const struct tn_task_ro
     const struct tn_description *d = m->d;
     struct tn_option *o = tn_option_begin(m, "role", TN_STR("null"));
     if (d->default_prompt.n) tn_option_of_package(m, o, tn_json_text_of_str(m->arena, d->default_prompt), "package.default_prompt_name");
+    tn_text_cuts_defaults(m, route);
+}
+
+void tn_text_cuts_defaults(struct tn_option_maker *m, const struct tn_task_route *route)
+{
+    const struct tn_description *d = m->d;
     tn_option_begin(m, "truncation", TN_STR("\"longest_first\""));
-    o = tn_option_begin(m, "side", TN_STR("\"right\""));
+    struct tn_option *o = tn_option_begin(m, "side", TN_STR("\"right\""));
     if (d->tokenizer.truncation_side.n)
         tn_option_of_package(m, o, tn_json_text_of_str(m->arena, d->tokenizer.truncation_side), "tokenizer.truncation_side");
     o = tn_option_begin(m, "max_tokens", (struct tn_str){NULL, 0});

@@ -25,6 +25,8 @@ void tn_text_choices_apply(const struct tn_text_choices *c, struct tn_text_items
 
 /* The options role, truncation, side, max_tokens, atomic, batch and timeout_ms, where a request says nothing. */
 void tn_text_choices_defaults(struct tn_option_maker *m, const struct tn_task_route *route);
+/* The same without role, for a task that puts nothing in front. */
+void tn_text_cuts_defaults(struct tn_option_maker *m, const struct tn_task_route *route);
 /* ... and what this request says; texts go into the arena. */
 void tn_text_choices_state(const struct tn_text_choices *c, struct tn_arena *arena, struct tn_option *options, uint32_t count,
                            bool *no_memory);

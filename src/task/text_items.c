@@ -30,6 +30,7 @@ struct tn_text_model tn_text_model_of(const struct tn_recipe_env *env)
                    .max_tokens = (size_t)env->route->max_tokens},
         .type_ids = env->d->tokenizer.type_ids,
         .max_tokens = env->route->max_tokens,
+        .reduced = env->reduced,
     };
 }
 
@@ -67,6 +68,11 @@ enum tn_status tn_text_probe(const struct tn_text_model *m, bool pair, struct tn
         return TN_RUNTIME_FAILURE;
     }
     return TN_OK;
+}
+
+const char *tn_text_remedy_of_numbers(bool reduced)
+{
+    return reduced ? "compare with --numeric f32" : "the weights overflow float32 with this text: compare with the framework that made them";
 }
 
 /* ---- refusals ----------------------------------------------------------------------------------------------------------- */
@@ -241,7 +247,7 @@ enum tn_status tn_text_items_start(struct tn_text_items *t, const struct tn_text
 {
     uint64_t bytes, working;
     *t = (struct tn_text_items){.model = m, .alloc = alloc, .noun = source->noun, .encode = m->encode,
-                                .max_tokens = m->max_tokens, .truncate = true, .has_lead = source->lead.data != NULL,
+                                .max_tokens = m->max_tokens, .reduced = m->reduced, .truncate = true, .has_lead = source->lead.data != NULL,
                                 .count = source->count, .prompt_bytes = source->prompt.n};
     t->counts.items = source->count;
     tn_text_encoding_init(&t->own.encoding, alloc);
@@ -433,7 +439,7 @@ static void explain(const struct tn_text_items *t, const struct tn_recipe_run *r
         break;
     case TN_NUMERICAL_FAILURE:
         f = tn_error_set(err, code, TN_PHASE_EXECUTE, "the result of %s %zu holds NaN or infinity", t->noun, i);
-        tn_remedy(f, "compare with --numeric f32; with f32 the weights themselves overflow");
+        tn_remedy(f, "%s", tn_text_remedy_of_numbers(t->reduced));
         break;
     case TN_RESOURCE_LIMIT:
         f = tn_error_set(err, code, TN_PHASE_REQUEST, "%s %zu passes the limit of a single text", t->noun, i);

@@ -21,6 +21,7 @@ struct tn_text_model {
     struct tn_text_options encode; /* the package's length and side */
     bool type_ids;                 /* the network is given them */
     uint64_t max_tokens;
+    bool reduced; /* of struct tn_recipe_env */
 };
 
 struct tn_text_model tn_text_model_of(const struct tn_recipe_env *env);
@@ -58,6 +59,7 @@ struct tn_text_items {
     const char *noun;
     struct tn_text_options encode;
     uint64_t max_tokens;
+    bool reduced;
     bool atomic;
     bool whole;      /* nothing is delivered before everything is known */
     bool truncate;   /* else an item beyond the limit fails */
@@ -122,6 +124,9 @@ bool tn_text_items_event(const struct tn_text_items *t, const struct tn_recipe_r
 
 /* Members tokens, tokens_total (where they differ) and truncated of an item's object. */
 void tn_text_item_write(struct tn_json_writer *w, const struct tn_text_item *item);
+
+/* What to do about numbers that are none. */
+const char *tn_text_remedy_of_numbers(bool reduced);
 
 /* "the request passes the limit" and "the option has no such value", for requests as a whole. */
 enum tn_status tn_request_refuse_limit(struct tn_error *err, const char *option, const char *name, uint64_t found, uint64_t limit);

@@ -71,7 +71,7 @@ TEST(sentence_config_refusals)
                   "/truncate_dim", "out of range"),
         KIT_FAULT(NAME, "\"cosine\"", "\"cosine\", \"frobnicate\": 0", TN_BLOCKER, TN_UNSUPPORTED_CONFIG, NAME,
                   "/frobnicate", "unknown field"),
-        KIT_FAULT(NAME, "\"cosine\"", "\"cosine\", \"model_type\": \"CrossEncoder\"", TN_BLOCKER, TN_TASK_HEAD_MISMATCH,
+        KIT_FAULT(NAME, "\"cosine\"", "null, \"model_type\": \"CrossEncoder\"", TN_BLOCKER, TN_TASK_HEAD_MISMATCH,
                   NAME, "/model_type", "runs no head", "CrossEncoder", "sequence-classification"),
         KIT_FAULT(NAME, "\"cosine\"", "\"cosine\", \"model_type\": \"Frobnicator\"", TN_BLOCKER, TN_UNSUPPORTED_CONFIG,
                   NAME, "/model_type", "not known", "Frobnicator"),

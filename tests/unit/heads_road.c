@@ -315,6 +315,12 @@ TEST(wrong_requests_are_refused_by_their_member)
     r = good;
     r.pairs = &broken;
     CHECK_INT(tn_classify_start(session, &r, &x, a.err), TN_INVALID_REQUEST);
+    /* every caller knows what the first release had; one that says less has not set the size */
+    tn_classify_request small = TN_INIT(tn_classify_request);
+    small.struct_size = sizeof(size_t);
+    refused(&a, tn_classify_start(session, &small, &x, a.err), TN_INVALID_REQUEST, "struct_size");
+    small.struct_size = offsetof(tn_classify_request, timeout_ms);
+    refused(&a, tn_classify_start(session, &small, &x, a.err), TN_INVALID_REQUEST, "struct_size");
     tn_rerank_request rank = TN_INIT(tn_rerank_request);
     CHECK_INT(tn_rerank_start(session, &rank, &x, a.err), TN_INVALID_REQUEST);
     CHECK_CONTAINS(tn_error_found(a.err), "classify.text");

@@ -103,8 +103,11 @@ TEST(which_of_two_outputs_ranks)
         {"no", "YES", false, true, 2, 1, false},
         {"LABEL_0", "LABEL_1", false, false, 2, 1, true},
         {"LABEL_0", "LABEL_1", true, false, 2, 1, true},
+        {"LABEL_1", "LABEL_0", false, true, 0, 0, false},
+        {"LABEL_1", "LABEL_0", true, true, 0, 0, false},
         {"NEGATIVE", "POSITIVE", false, true, 0, 0, false},
         {"NEGATIVE", "POSITIVE", true, true, 2, 1, true},
+        {"POSITIVE", "NEGATIVE", true, true, 0, 0, false},
         {"relevant", "yes", false, true, 0, 0, false},
     };
     const float logits[] = {1.5f, -0.5f};
@@ -123,6 +126,22 @@ TEST(which_of_two_outputs_ranks)
     }
     struct tn_head many = head_of(3, "a", "b");
     CHECK_INT(tn_rerank_rule_of(&many).outputs, 0);
+}
+
+/* A vocabulary's scores go another way than a few: equal ones stand by index there, too, at every place of the list. */
+TEST(few_of_many_and_equal_ones_by_index)
+{
+    enum { MANY = 1000 };
+    static float scores[MANY];
+    static const size_t at[] = {3, 500, 501, 700, 999, 20};
+    static const float high[] = {2, 3, 2, 3, 2, 1};
+    static const uint32_t expected[] = {500, 700, 3, 501, 999};
+    uint32_t order[5];
+    for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) scores[at[i]] = high[i];
+    for (size_t most = 1; most <= 5; most++) {
+        CHECK_INT(tn_scores_best(scores, MANY, most, order), most);
+        CHECK(memcmp(order, expected, most * sizeof(*order)) == 0);
+    }
 }
 
 TEST(best_first_and_equal_ones_by_index)

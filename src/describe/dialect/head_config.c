@@ -98,6 +98,24 @@ static bool read_names(const struct reader *r, struct tn_json map)
     return r->b->failed == TN_OK && r->b->d->findings.blockers == before;
 }
 
+enum { COMPARED_LABELS = 4096 };
+
+/* Two outputs of one name are told apart by nothing but their ids: likely a slip, and legal in the reference. */
+static void warn_twice(const struct reader *r, struct tn_json map)
+{
+    const struct tn_head *h = r->head;
+    for (uint64_t i = 1; i < h->outputs && i < COMPARED_LABELS; i++) {
+        uint64_t k = 0;
+        while (k < i && !tn_str_eq(h->labels[k], h->labels[i])) k++;
+        if (k == i) continue;
+        struct tn_finding *f = tn_warning(r->b, TN_UNSUPPORTED_CONFIG, "id2label gives one name to several ids");
+        tn_at_json(f, map);
+        tn_found(f, "\"%.*s\" for %llu and %llu", TN_FMT_ARG(h->labels[i]), (unsigned long long)k, (unsigned long long)i);
+        tn_expected(f, "a name of its own for each id");
+        return;
+    }
+}
+
 /* LABEL_0, LABEL_1 ...: what the class makes up. */
 static void make_names(const struct reader *r)
 {
@@ -198,6 +216,7 @@ static void read_labels(const struct reader *r)
     if (!read_names(r, map)) return;
     h->labels_stated = !tn_head_labels_are_made_up(h);
     tn_fact_of_json(r->b, map, RULE_LABELS, false, "head.labels");
+    warn_twice(r, map);
     check_names(r, back);
 }
 
@@ -242,11 +261,34 @@ void tn_describe_scorer(struct tn_builder *b, struct tn_head *head, struct tn_js
     tn_expected(f, "torch.nn.modules.activation.Sigmoid, torch.nn.modules.linear.Identity or another class of torch.nn");
 }
 
+/* Nobody reads the other members of the object: a misspelt activation would silently be the default one. */
+static bool check_own(const struct reader *r, struct tn_json own)
+{
+    static const char *const known[] = {"activation_fn", "version"};
+    if (tn_json_type(own) == TN_JSON_NULL) return true;
+    if (!tn_json_is(own, TN_JSON_OBJECT)) {
+        struct tn_finding *f = refuse(r, own, "has the wrong type");
+        tn_found(f, "%s", tn_json_type_name(tn_json_type(own)));
+        tn_expected(f, "an object");
+        return false;
+    }
+    for (struct tn_json v = tn_json_first(own); tn_json_present(v); v = tn_json_next(v)) {
+        bool good = tn_str_is(tn_json_key(v), known[0]) || tn_str_is(tn_json_key(v), known[1]);
+        if (good) continue;
+        struct tn_finding *f = refuse(r, v, "is no member that this build knows");
+        tn_found(f, "\"%.*s\"", TN_FMT_ARG(tn_json_key(v)));
+        tn_expected(f, "activation_fn, version");
+        return false;
+    }
+    return true;
+}
+
 /* Before release 6 the scorer kept its activation in config.json; since 4.0 in an object of its own. */
 static void read_scorer(const struct reader *r)
 {
     struct tn_json own = tn_json_get(r->root, "sentence_transformers"), older;
     older = tn_json_get(r->root, "sbert_ce_default_activation_function");
+    if (!check_own(r, own)) return;
     if (tn_json_is(own, TN_JSON_OBJECT)) {
         tn_fact_of_json(r->b, own, RULE_SCORER, false, "head.cross_encoder");
         tn_describe_scorer(r->b, r->head, tn_json_get(own, "activation_fn"));

@@ -152,6 +152,20 @@ static void read_similarity(struct tn_builder *b, struct tn_json root, const str
     b->d->similarity = is_multi(kind) && !of_several ? TN_STR("maxsim") : name;
 }
 
+/* What is done with vectors says nothing of scores: no reference reads it there, and it would be obeyed by nobody. */
+static void refuse_vector_members(struct tn_builder *b, struct tn_json root)
+{
+    static const char *const members[] = {"truncate_dim", "similarity_fn_name"};
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        struct tn_json v = tn_json_get(root, members[i]);
+        if (tn_json_type(v) == TN_JSON_NULL) continue;
+        struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "%s in " FILE_NAME " belongs to vectors", members[i]);
+        tn_at_json(f, v);
+        tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(v)));
+        tn_expected(f, "null in a package of model_type \"CrossEncoder\"");
+    }
+}
+
 static void describe_kind(struct tn_builder *b, struct tn_json root, enum tn_sentence_kind kind)
 {
     struct tn_json active = tn_json_get(root, "max_active_dims");
@@ -161,6 +175,7 @@ static void describe_kind(struct tn_builder *b, struct tn_json root, enum tn_sen
         tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(active)));
         tn_expected(f, "null, or model_type \"SparseEncoder\"");
     }
+    if (kind == TN_SENTENCE_SCORER) refuse_vector_members(b, root);
     if (!is_multi(kind)) {
         tn_refuse_multi_vector_marks(b, root);
         return;
