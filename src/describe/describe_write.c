@@ -147,10 +147,12 @@ static void hash_multi(struct tn_sha256 *h, const struct tn_multi_vector *m)
         hash_flag(h, m->skips[r]);
     }
     tn_sha256_update_u64(h, m->expansion.length);
-    hash_flag(h, m->expansion.fixed);
-    hash_flag(h, m->expansion.attended);
-    hash_flag(h, m->expansion.kept);
-    tn_sha256_update_str(h, m->expansion.token);
+    if (m->expansion.length) {
+        hash_flag(h, m->expansion.fixed);
+        hash_flag(h, m->expansion.attended);
+        hash_flag(h, m->expansion.kept);
+        tn_sha256_update_str(h, m->expansion.token);
+    }
     tn_sha256_update_u64(h, m->skip_count);
     for (uint32_t i = 0; i < m->skip_count; i++) tn_sha256_update_str(h, m->skip[i]);
     tn_sha256_update_u64(h, m->marker_count);

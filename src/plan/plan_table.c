@@ -96,6 +96,9 @@ TN_DOC_OBJECT_TYPE(tn_plan_recipe_type, "Recipe", "The procedure of the task, an
     TN_DOC_MAY("labels", TN_DOC_LIST_OF(TN_DOC_TEXT), NULL, "Labels of the head by id."),
     TN_DOC_NULL("problem", TN_DOC_TEXT, "What the head's numbers mean, where the package says so."),
     TN_DOC_MAY("function", TN_DOC_TEXT, NULL, "What turns the head's numbers into scores."),
+    TN_DOC_MAY("mask_token", TN_DOC_TEXT, NULL, "What stands in a text for a word that is to be filled in."),
+    TN_DOC_MAY("first", TN_DOC_ONE_OF("question", "context"), NULL, "Which of the two a window begins with."),
+    TN_DOC_MAY("windows_from", TN_DOC_ONE_OF("left", "right"), NULL, "The end of a long context at which the first window stands."),
     TN_DOC_NULL("relevant_label", TN_DOC_TEXT, "Of two labels, the one that a document is ranked by."));
 
 /* ---- options and policy ------------------------------------------------------------------------------------------------ */

@@ -112,39 +112,51 @@ TEST(schemas_without_memory)
     api_end(&a);
 }
 
-/* One golden package: its plan, or the error that says why there is none; its description. */
-static bool one_package(struct api *a, const char *name)
+/* One golden package and task: the plan, or the error that says why there is none. */
+static bool one_plan(struct api *a, const char *folder, const char *name, const char *task)
 {
-    char path[256];
+    char path[512], shown[600];
     tn_plan_options o = TN_INIT(tn_plan_options);
     tn_plan *plan = NULL;
     tn_document *document = NULL;
-    snprintf(path, sizeof(path), "golden/packages/%s", name);
+    snprintf(path, sizeof(path), "golden/%s/%s", folder, name);
+    snprintf(shown, sizeof(shown), "%s/%s %s", folder, name, task);
     tn_package *package = api_open(a, test_path(path));
     if (!package) return false;
-    o.task = "embedding.dense";
+    o.task = task;
     bool planned = tn_plan_new(package, &o, &plan, a->err) == TN_OK;
-    if (!planned) error_holds(name, a->err);
-    if (planned && tn_plan_json(plan, &document, a->err) == TN_OK) document_holds(&tn_plan_document_type, name, document);
+    if (!planned) error_holds(shown, a->err);
+    if (planned && tn_plan_json(plan, &document, a->err) == TN_OK) document_holds(&tn_plan_document_type, shown, document);
     tn_plan_free(plan);
     tn_package_free(package);
     return planned;
 }
 
-TEST(plans_of_every_golden_package)
+TEST(plans_of_every_golden_package_and_task)
 {
+    static const struct {
+        const char *folder, *task;
+        size_t least;
+    } cases[] = {
+        {"packages", "embedding.dense", 40}, {"vectors", "embedding.sparse", 10}, {"vectors", "embedding.multi", 15},
+        {"heads", "classify.text", 20},      {"heads", "rerank", 12},            {"heads", "tag", 8},
+        {"heads", "fill-mask", 15},          {"answers", "question-answer", 12},
+    };
     struct api a;
-    size_t planned = 0, count = 0;
-    DIR *dir = opendir(test_path("golden/packages"));
-    REQUIRE(dir && api_begin(&a, 1));
-    for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
-        if (e->d_name[0] == '.') continue;
-        count++;
-        planned += one_package(&a, e->d_name);
+    REQUIRE(api_begin(&a, 1));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char path[128];
+        size_t planned = 0;
+        snprintf(path, sizeof(path), "golden/%s", cases[i].folder);
+        DIR *dir = opendir(test_path(path));
+        REQUIRE(dir != NULL);
+        for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
+            if (e->d_name[0] == '.' || strstr(e->d_name, ".json")) continue;
+            planned += one_plan(&a, cases[i].folder, e->d_name, cases[i].task);
+        }
+        closedir(dir);
+        CHECK(planned >= cases[i].least);
     }
-    closedir(dir);
-    CHECK(count >= 50);
-    CHECK(planned >= 40);
     api_end(&a);
 }
 
