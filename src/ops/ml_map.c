@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char domain[] = "ai.onnx.ml";
@@ -98,23 +97,28 @@ static bool value_of(const struct tn_tensor *map, uint64_t k, const struct tn_te
     return true;
 }
 
+/* As C++ writes a float without being told how, whatever the locale's point; what does not fit so is written shortest. */
+static size_t six_decimals(char *text, size_t cap, double value)
+{
+    if (!(fabs(value) < 1e12)) return tn_format_f64(text, value);
+    long long micro = llrint(fabs(value) * 1e6);
+    return (size_t)snprintf(text, cap, "%s%lld.%06lld", signbit(value) ? "-" : "", micro / 1000000, micro % 1000000);
+}
+
 /* Whatever was there becomes what the result holds; texts that are no number are 0. */
 static bool put(struct tn_run *r, struct tn_tensor *y, uint64_t i, const struct tn_tensor *x, uint64_t k)
 {
     char text[64];
     if (y->element == TN_EL_STRING && x->element == TN_EL_STRING) return tn_tensor_set_text(y, i, tn_tensor_texts(x)[k]) || tn_run_no_memory(r);
     if (y->element == TN_EL_STRING) {
-        int n = x->element == TN_EL_I64 ? snprintf(text, sizeof(text), "%lld", (long long)((const int64_t *)x->data)[k])
-                                        : snprintf(text, sizeof(text), "%f", tn_element_get(x->element, x->data, k));
-        return tn_tensor_set_text(y, i, (struct tn_str){text, (size_t)n}) || tn_run_no_memory(r);
+        size_t n = x->element == TN_EL_I64 ? (size_t)snprintf(text, sizeof(text), "%lld", (long long)((const int64_t *)x->data)[k])
+                                           : six_decimals(text, sizeof(text), tn_element_get(x->element, x->data, k));
+        return tn_tensor_set_text(y, i, (struct tn_str){text, n}) || tn_run_no_memory(r);
     }
     if (x->element == TN_EL_STRING) {
-        struct tn_str s = tn_tensor_texts(x)[k];
-        size_t n = s.n < sizeof(text) - 1 ? s.n : sizeof(text) - 1;
-        if (n) memcpy(text, s.s, n);
-        text[n] = 0;
-        if (y->element == TN_EL_I64) ((int64_t *)y->data)[i] = strtoll(text, NULL, 10);
-        else tn_element_set(y->element, y->data, i, strtod(text, NULL), false);
+        double value;
+        if (!tn_parse_f64(tn_tensor_texts(x)[k], &value)) value = 0;
+        tn_element_set(y->element, y->data, i, value, false);
         return true;
     }
     if (y->element == TN_EL_I64) tn_element_set_int(y->element, y->data, i, tn_element_get_int(x->element, x->data, k));

@@ -286,8 +286,7 @@ static bool state_options(struct tn_recipe_run *run, const struct tn_recipe_mode
     bool no_memory = false;
     struct tn_arena *a = &run->arena;
     const struct tn_answer_rule *rule = &run->rule;
-    memcpy(run->options, m->options, sizeof(run->options));
-    run->option_count = m->option_count;
+    run->option_count = tn_options_keep(run->options, m->options, m->option_count, &run->arena, &no_memory);
     state(run, "top_k", r->top_k, tn_json_text_of_u64(a, rule->top_k), &no_memory);
     state(run, "max_answer_tokens", r->max_answer_tokens, tn_json_text_of_u64(a, rule->most_tokens), &no_memory);
     state(run, "max_tokens", r->max_tokens, tn_json_text_of_u64(a, rule->max_tokens), &no_memory);

@@ -194,8 +194,7 @@ static bool state_options(struct tn_recipe_run *run, const struct tn_recipe_mode
     bool no_memory = false;
     struct tn_text_choices choices = choices_of(r);
     choices.role = r->role;
-    memcpy(run->options, m->options, sizeof(run->options));
-    run->option_count = m->option_count;
+    run->option_count = tn_options_keep(run->options, m->options, m->option_count, &run->arena, &no_memory);
     tn_text_choices_state(&choices, &run->arena, run->options, run->option_count, &no_memory);
     return !no_memory;
 }

@@ -147,8 +147,7 @@ static bool state_options(struct tn_recipe_run *run, const struct tn_recipe_mode
 {
     bool no_memory = false;
     struct tn_text_choices choices = choices_of(r);
-    memcpy(run->options, m->options, sizeof(run->options));
-    run->option_count = m->option_count;
+    run->option_count = tn_options_keep(run->options, m->options, m->option_count, &run->arena, &no_memory);
     if (r->max_active)
         tn_option_of_request(run->options, run->option_count, "max_active", tn_json_text_of_u64(&run->arena, r->max_active), &no_memory);
     tn_text_choices_state(&choices, &run->arena, run->options, run->option_count, &no_memory);

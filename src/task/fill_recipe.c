@@ -269,8 +269,7 @@ static bool state_options(struct tn_recipe_run *run, const struct tn_recipe_mode
     bool no_memory = false;
     struct tn_text_choices choices = choices_of(r);
     choices.role = NULL;
-    memcpy(run->options, m->options, sizeof(run->options));
-    run->option_count = m->option_count;
+    run->option_count = tn_options_keep(run->options, m->options, m->option_count, &run->arena, &no_memory);
     if (r->scores)
         tn_option_of_request(run->options, run->option_count, "scores",
                              tn_json_text_of_str(&run->arena, tn_str_of(tn_score_kind_name(run->scoring.kind))), &no_memory);

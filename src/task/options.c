@@ -23,6 +23,26 @@ void tn_option_of_package(struct tn_option_maker *m, struct tn_option *o, struct
     tn_option_state(o, s);
 }
 
+static void keep_text(struct tn_str *text, struct tn_arena *arena, bool *no_memory)
+{
+    if (!text->s) return;
+    *text = tn_arena_str(arena, *text);
+    if (!text->s) *no_memory = true;
+}
+
+uint32_t tn_options_keep(struct tn_option *to, const struct tn_option *from, uint32_t count, struct tn_arena *arena, bool *no_memory)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        to[i] = from[i];
+        for (uint32_t k = 0; k < to[i].count; k++) {
+            keep_text(&to[i].stated[k].value, arena, no_memory);
+            keep_text(&to[i].stated[k].file, arena, no_memory);
+            keep_text(&to[i].stated[k].pointer, arena, no_memory);
+        }
+    }
+    return count;
+}
+
 void tn_option_of_request(struct tn_option *options, uint32_t count, const char *name, struct tn_str value, bool *no_memory)
 {
     if (!value.s) *no_memory = true;
