@@ -40,9 +40,10 @@ static inline __attribute__((always_inline)) __m512 pick(const float *table, con
 static inline __attribute__((always_inline)) __m512 column(const struct tn_tree *t, const float *x, const struct path *p, unsigned level)
 {
     __m512 part[8];
-    const int32_t *feature = t->feature + ((1u << level) - 1);
+    const unsigned nodes = 1u << level;
+    const int32_t *feature = t->feature + (nodes - 1);
 #pragma GCC unroll 8
-    for (unsigned i = 0; i < 1u << level; i++) part[i] = _mm512_loadu_ps(x + feature[i]);
+    for (unsigned i = 0; i < nodes; i++) part[i] = _mm512_loadu_ps(x + feature[i]);
 #pragma GCC unroll 8
     for (unsigned l = level; l-- > 0;) {
 #pragma GCC unroll 8
