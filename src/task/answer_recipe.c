@@ -28,9 +28,7 @@ struct tn_recipe_model {
     bool context_first;       /* the question stands behind the context */
     bool has_null;            /* sequences begin with the token that stands for "no answer" */
     uint32_t null_id;
-    struct tn_arena arena;
-    struct tn_option options[TN_TASK_OPTIONS];
-    uint32_t option_count;
+    struct tn_stated stated;
 };
 
 struct found {
@@ -66,9 +64,7 @@ struct tn_recipe_run {
     size_t work_cap;
     struct tn_answer_pool pool;   /* of the context whose windows come in */
     double null;                  /* its least score of "no answer" */
-    struct tn_arena arena;
-    struct tn_option options[TN_TASK_OPTIONS];
-    uint32_t option_count;
+    struct tn_stated stated;
 };
 
 /* ---- per session ------------------------------------------------------------------------------------------------------- */
@@ -76,7 +72,7 @@ struct tn_recipe_run {
 static void discard(struct tn_recipe_model *m)
 {
     if (!m) return;
-    tn_arena_release(&m->arena);
+    tn_stated_release(&m->stated);
     tn_free(m->text.alloc, m);
 }
 
@@ -99,8 +95,7 @@ static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_
     m->context_first = tn_str_is(t->padding_side, "left");
     m->has_null = t->cls_token.n && tn_text_token_id(env->tokenizer, t->cls_token, &m->null_id) &&
                   tn_text_tokenizer_facts(env->tokenizer).adds_bos_like_first;
-    tn_arena_init(&m->arena, env->ctx->alloc);
-    enum tn_status st = tn_answer_options(env->d, env->route, env->output_width, &m->arena, m->options, &m->option_count, err);
+    enum tn_status st = tn_stated_begin(&m->stated, env, tn_answer_options, err);
     if (!st && env->output_width != WIDTH) {
         tn_error_set(err, TN_RUNTIME_FAILURE, TN_PHASE_LOAD, "the head does not give two numbers per token");
         st = TN_RUNTIME_FAILURE;
@@ -271,32 +266,25 @@ static void release(struct tn_recipe_run *run)
     }
     forget_work(run);
     tn_text_items_release(&run->texts);
-    tn_arena_release(&run->arena);
+    tn_stated_release(&run->stated);
     tn_free(run->alloc, run->found);
     tn_free(run->alloc, run);
 }
 
-static void state(struct tn_recipe_run *run, const char *name, bool stated, struct tn_str value, bool *no_memory)
+static bool state_options(struct tn_recipe_run *run, const tn_answer_request *r)
 {
-    if (stated) tn_option_of_request(run->options, run->option_count, name, value, no_memory);
-}
-
-static bool state_options(struct tn_recipe_run *run, const struct tn_recipe_model *m, const tn_answer_request *r)
-{
-    bool no_memory = false;
-    struct tn_arena *a = &run->arena;
+    struct tn_stated *s = &run->stated;
     const struct tn_answer_rule *rule = &run->rule;
-    run->option_count = tn_options_keep(run->options, m->options, m->option_count, &run->arena, &no_memory);
-    state(run, "top_k", r->top_k, tn_json_text_of_u64(a, rule->top_k), &no_memory);
-    state(run, "max_answer_tokens", r->max_answer_tokens, tn_json_text_of_u64(a, rule->most_tokens), &no_memory);
-    state(run, "max_tokens", r->max_tokens, tn_json_text_of_u64(a, rule->max_tokens), &no_memory);
-    state(run, "stride", r->stride_set || r->max_tokens, tn_json_text_of_u64(a, rule->stride), &no_memory);
-    state(run, "no_answer", r->no_answer != TN_AUTO, tn_json_text_of_bool(rule->no_answer), &no_memory);
-    state(run, "align_words", r->align_words != TN_AUTO, tn_json_text_of_bool(rule->align_words), &no_memory);
-    state(run, "atomic", r->atomic, TN_STR("true"), &no_memory);
-    state(run, "batch", r->batch, tn_json_text_of_u64(a, r->batch), &no_memory);
-    state(run, "timeout_ms", r->timeout_ms, tn_json_text_of_u64(a, r->timeout_ms), &no_memory);
-    return !no_memory;
+    if (r->top_k) tn_stated_request_u64(s, "top_k", rule->top_k);
+    if (r->max_answer_tokens) tn_stated_request_u64(s, "max_answer_tokens", rule->most_tokens);
+    if (r->max_tokens) tn_stated_request_u64(s, "max_tokens", rule->max_tokens);
+    if (r->stride_set || r->max_tokens) tn_stated_request_u64(s, "stride", rule->stride);
+    if (r->no_answer != TN_AUTO) tn_stated_request(s, "no_answer", tn_json_text_of_bool(rule->no_answer));
+    if (r->align_words != TN_AUTO) tn_stated_request(s, "align_words", tn_json_text_of_bool(rule->align_words));
+    if (r->atomic) tn_stated_request(s, "atomic", TN_STR("true"));
+    if (r->batch) tn_stated_request_u64(s, "batch", r->batch);
+    if (r->timeout_ms) tn_stated_request_u64(s, "timeout_ms", r->timeout_ms);
+    return !s->no_memory;
 }
 
 /* Questions in the places of texts, contexts in those of pairs. */
@@ -355,13 +343,13 @@ static enum tn_status start(const struct tn_recipe_model *m, const void *request
     run->rule = rule_of(m, r);
     run->want_logits = r->want_logits;
     run->count = r->count;
-    tn_arena_init(&run->arena, alloc);
+    tn_stated_over(&run->stated, &m->stated, alloc);
     tn_answer_pool_init(&run->pool, alloc);
     st = start_texts(run, r, err);
     if (!st) {
         run->found = tn_calloc(alloc, r->count, sizeof(*run->found));
         run->spans = tn_calloc(alloc, tn_answer_candidates(&run->rule), sizeof(*run->spans));
-        if (!run->found || !run->spans || !state_options(run, m, r))
+        if (!run->found || !run->spans || !state_options(run, r))
             st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
     }
     if (st) {
@@ -642,14 +630,7 @@ static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json
 
 static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
 {
-    tn_jw_key(w, "options");
-    tn_jw_begin_object(w);
-    for (uint32_t i = 0; i < run->option_count; i++) tn_option_write(w, &run->options[i]);
-    tn_jw_end_object(w);
-    tn_jw_key(w, "result");
-    tn_jw_begin_object(w);
-    write_result(run, w);
-    tn_jw_end_object(w);
+    tn_stated_account(&run->stated, run, write_result, w);
 }
 
 const struct tn_recipe tn_recipe_answer = {

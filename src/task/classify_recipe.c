@@ -18,9 +18,7 @@ struct tn_recipe_model {
     const struct tn_description *d;
     const struct tn_head *head;
     size_t width;
-    struct tn_arena arena; /* texts of the options */
-    struct tn_option options[TN_TASK_OPTIONS];
-    uint32_t option_count;
+    struct tn_stated stated;
 };
 
 struct tn_recipe_run {
@@ -36,9 +34,7 @@ struct tn_recipe_run {
     uint32_t *label_count; /* [count] */
     float *scores;        /* [width] of the item at hand */
     uint32_t *order;      /* [width] */
-    struct tn_arena arena;
-    struct tn_option options[TN_TASK_OPTIONS];
-    uint32_t option_count;
+    struct tn_stated stated;
 };
 
 /* ---- per session ------------------------------------------------------------------------------------------------------- */
@@ -46,7 +42,7 @@ struct tn_recipe_run {
 static void discard(struct tn_recipe_model *m)
 {
     if (!m) return;
-    tn_arena_release(&m->arena);
+    tn_stated_release(&m->stated);
     tn_free(m->text.alloc, m);
 }
 
@@ -59,8 +55,7 @@ static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_
     m->d = env->d;
     m->head = env->route->head;
     m->width = (size_t)env->output_width;
-    tn_arena_init(&m->arena, env->ctx->alloc);
-    enum tn_status st = tn_classify_options(env->d, env->route, env->output_width, &m->arena, m->options, &m->option_count, err);
+    enum tn_status st = tn_stated_begin(&m->stated, env, tn_classify_options, err);
     if (st) {
         discard(m);
         return st;
@@ -141,7 +136,7 @@ static void release(struct tn_recipe_run *run)
 {
     if (!run) return;
     tn_text_items_release(&run->texts);
-    tn_arena_release(&run->arena);
+    tn_stated_release(&run->stated);
     tn_free(run->alloc, run->logits);
     tn_free(run->alloc, run->labels);
     tn_free(run->alloc, run->label_count);
@@ -170,22 +165,18 @@ static struct tn_str text_of_threshold(struct tn_arena *arena, float threshold)
 }
 
 /* Everything that this request says, over what the package and the contract say. */
-static bool state_options(struct tn_recipe_run *run, const struct tn_recipe_model *m, const tn_classify_request *r)
+static bool state_options(struct tn_recipe_run *run, const tn_classify_request *r)
 {
-    bool no_memory = false;
     struct tn_text_choices choices = choices_of(r);
-    run->option_count = tn_options_keep(run->options, m->options, m->option_count, &run->arena, &no_memory);
     if (r->scores) {
-        struct tn_str kind = tn_json_text_of_str(&run->arena, tn_str_of(tn_score_kind_name(run->scoring.kind)));
-        struct tn_str function = tn_json_text_of_str(&run->arena, tn_str_of(tn_score_function_name(run->scoring.function)));
-        tn_option_of_request(run->options, run->option_count, "scores", kind, &no_memory);
-        tn_option_of_request(run->options, run->option_count, "function", function, &no_memory);
+        tn_stated_request_word(&run->stated, "scores", tn_score_kind_name(run->scoring.kind));
+        tn_stated_request_word(&run->stated, "function", tn_score_function_name(run->scoring.function));
     }
-    if (r->top_k) tn_option_of_request(run->options, run->option_count, "top_k", tn_json_text_of_u64(&run->arena, r->top_k), &no_memory);
+    if (r->top_k) tn_stated_request_u64(&run->stated, "top_k", r->top_k);
     if (r->threshold_set)
-        tn_option_of_request(run->options, run->option_count, "threshold", text_of_threshold(&run->arena, r->threshold), &no_memory);
-    tn_text_choices_state(&choices, &run->arena, run->options, run->option_count, &no_memory);
-    return !no_memory;
+        tn_stated_request(&run->stated, "threshold", text_of_threshold(&run->stated.arena, r->threshold));
+    tn_text_choices_state(&choices, &run->stated);
+    return !run->stated.no_memory;
 }
 
 static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
@@ -209,9 +200,9 @@ static enum tn_status start(const struct tn_recipe_model *m, const void *request
     run->threshold = r->threshold_set ? r->threshold : TN_CLASSIFY_THRESHOLD;
     run->scoring = tn_scoring_of_classifier(m->head);
     (void)tn_scoring_choose(&run->scoring, r->scores, m->head);
-    tn_arena_init(&run->arena, alloc);
+    tn_stated_over(&run->stated, &m->stated, alloc);
     st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
-    if (!st && (!allocate(run, r->count) || !state_options(run, m, r)))
+    if (!st && (!allocate(run, r->count) || !state_options(run, r)))
         st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
     if (st) {
         release(run);
@@ -312,14 +303,7 @@ static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json
 
 static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
 {
-    tn_jw_key(w, "options");
-    tn_jw_begin_object(w);
-    for (uint32_t i = 0; i < run->option_count; i++) tn_option_write(w, &run->options[i]);
-    tn_jw_end_object(w);
-    tn_jw_key(w, "result");
-    tn_jw_begin_object(w);
-    write_result(run, w);
-    tn_jw_end_object(w);
+    tn_stated_account(&run->stated, run, write_result, w);
 }
 
 const struct tn_recipe tn_recipe_classify_text = {

@@ -21,9 +21,7 @@ struct tn_recipe_model {
     uint32_t filler;   /* id of the token that fills queries up */
     uint32_t *skip;    /* [skip_count] ids of tokens of which no vector is kept */
     size_t skip_count;
-    struct tn_arena arena;
-    struct tn_option options[TN_TASK_OPTIONS];
-    uint32_t option_count;
+    struct tn_stated stated;
 };
 
 struct found {
@@ -41,9 +39,7 @@ struct tn_recipe_run {
     bool normalizes, keeps_filling;
     struct tn_str similarity; /* lives with the description */
     struct found *found; /* [count] */
-    struct tn_arena arena;
-    struct tn_option options[TN_TASK_OPTIONS];
-    uint32_t option_count;
+    struct tn_stated stated;
 };
 
 /* ---- per session ------------------------------------------------------------------------------------------------------- */
@@ -51,7 +47,7 @@ struct tn_recipe_run {
 static void discard(struct tn_recipe_model *m)
 {
     if (!m) return;
-    tn_arena_release(&m->arena);
+    tn_stated_release(&m->stated);
     tn_free(m->text.alloc, m);
 }
 
@@ -71,7 +67,7 @@ static enum tn_status find_filler(const struct tn_recipe_env *env, struct tn_rec
 static enum tn_status find_skipped(const struct tn_recipe_env *env, struct tn_recipe_model *m, struct tn_error *err)
 {
     const struct tn_multi_vector *multi = env->d->multi;
-    m->skip = tn_arena_array(&m->arena, multi->skip_count, sizeof(*m->skip));
+    m->skip = tn_arena_array(&m->stated.arena, multi->skip_count, sizeof(*m->skip));
     if (!m->skip) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
     for (uint32_t i = 0; i < multi->skip_count; i++)
         m->skip_count += tn_text_token_id(env->tokenizer, multi->skip[i], &m->skip[m->skip_count]);
@@ -90,8 +86,7 @@ static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_
     m->d = env->d;
     m->width = (size_t)env->output_width;
     m->normalizes = tn_multi_normalizes(env->d);
-    tn_arena_init(&m->arena, env->ctx->alloc);
-    enum tn_status st = tn_multi_options(env->d, env->route, env->output_width, &m->arena, m->options, &m->option_count, err);
+    enum tn_status st = tn_stated_begin(&m->stated, env, tn_multi_options, err);
     if (!st) st = find_filler(env, m, err);
     if (!st) st = find_skipped(env, m, err);
     if (st) {
@@ -184,19 +179,17 @@ static void release(struct tn_recipe_run *run)
         tn_free(run->alloc, run->found[i].ids);
     }
     tn_text_items_release(&run->texts);
-    tn_arena_release(&run->arena);
+    tn_stated_release(&run->stated);
     tn_free(run->alloc, run->found);
     tn_free(run->alloc, run);
 }
 
-static bool state_options(struct tn_recipe_run *run, const struct tn_recipe_model *m, const tn_multi_request *r)
+static bool state_options(struct tn_recipe_run *run, const tn_multi_request *r)
 {
-    bool no_memory = false;
     struct tn_text_choices choices = choices_of(r);
     choices.role = r->role;
-    run->option_count = tn_options_keep(run->options, m->options, m->option_count, &run->arena, &no_memory);
-    tn_text_choices_state(&choices, &run->arena, run->options, run->option_count, &no_memory);
-    return !no_memory;
+    tn_text_choices_state(&choices, &run->stated);
+    return !run->stated.no_memory;
 }
 
 /* Length and filling of the role over what the package has for all texts. */
@@ -229,10 +222,10 @@ static enum tn_status start(const struct tn_recipe_model *m, const void *request
     run->normalizes = m->normalizes;
     run->keeps_filling = m->d->multi->expansion.kept;
     run->similarity = m->d->similarity;
-    tn_arena_init(&run->arena, alloc);
+    tn_stated_over(&run->stated, &m->stated, alloc);
     st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
     if (!st) run->found = tn_calloc(alloc, r->count, sizeof(*run->found));
-    if (!st && (!run->found || !state_options(run, m, r)))
+    if (!st && (!run->found || !state_options(run, r)))
         st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
     if (st) {
         release(run);
@@ -344,14 +337,7 @@ static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json
 
 static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
 {
-    tn_jw_key(w, "options");
-    tn_jw_begin_object(w);
-    for (uint32_t i = 0; i < run->option_count; i++) tn_option_write(w, &run->options[i]);
-    tn_jw_end_object(w);
-    tn_jw_key(w, "result");
-    tn_jw_begin_object(w);
-    write_result(run, w);
-    tn_jw_end_object(w);
+    tn_stated_account(&run->stated, run, write_result, w);
 }
 
 const struct tn_recipe tn_recipe_embedding_multi = {

@@ -16,9 +16,7 @@ struct tn_recipe_model {
     struct tn_text_model text;
     const struct tn_description *d;
     size_t width, most; /* most: terms that the package keeps; 0: all */
-    struct tn_arena arena;
-    struct tn_option options[TN_TASK_OPTIONS];
-    uint32_t option_count;
+    struct tn_stated stated;
 };
 
 struct found {
@@ -33,9 +31,7 @@ struct tn_recipe_run {
     size_t width, count, most;
     char *role;          /* "" when there is none */
     struct found *found; /* [count] */
-    struct tn_arena arena;
-    struct tn_option options[TN_TASK_OPTIONS];
-    uint32_t option_count;
+    struct tn_stated stated;
 };
 
 /* ---- per session ------------------------------------------------------------------------------------------------------- */
@@ -43,7 +39,7 @@ struct tn_recipe_run {
 static void discard(struct tn_recipe_model *m)
 {
     if (!m) return;
-    tn_arena_release(&m->arena);
+    tn_stated_release(&m->stated);
     tn_free(m->text.alloc, m);
 }
 
@@ -56,8 +52,7 @@ static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_
     m->d = env->d;
     m->width = (size_t)env->output_width;
     m->most = (size_t)env->d->max_active_dims;
-    tn_arena_init(&m->arena, env->ctx->alloc);
-    enum tn_status st = tn_sparse_options(env->d, env->route, env->output_width, &m->arena, m->options, &m->option_count, err);
+    enum tn_status st = tn_stated_begin(&m->stated, env, tn_sparse_options, err);
     if (st) {
         discard(m);
         return st;
@@ -137,21 +132,19 @@ static void release(struct tn_recipe_run *run)
         tn_free(run->alloc, run->found[i].values);
     }
     tn_text_items_release(&run->texts);
-    tn_arena_release(&run->arena);
+    tn_stated_release(&run->stated);
     tn_free(run->alloc, run->role);
     tn_free(run->alloc, run->found);
     tn_free(run->alloc, run);
 }
 
-static bool state_options(struct tn_recipe_run *run, const struct tn_recipe_model *m, const tn_sparse_request *r)
+static bool state_options(struct tn_recipe_run *run, const tn_sparse_request *r)
 {
-    bool no_memory = false;
     struct tn_text_choices choices = choices_of(r);
-    run->option_count = tn_options_keep(run->options, m->options, m->option_count, &run->arena, &no_memory);
     if (r->max_active)
-        tn_option_of_request(run->options, run->option_count, "max_active", tn_json_text_of_u64(&run->arena, r->max_active), &no_memory);
-    tn_text_choices_state(&choices, &run->arena, run->options, run->option_count, &no_memory);
-    return !no_memory;
+        tn_stated_request_u64(&run->stated, "max_active", r->max_active);
+    tn_text_choices_state(&choices, &run->stated);
+    return !run->stated.no_memory;
 }
 
 static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
@@ -170,11 +163,11 @@ static enum tn_status start(const struct tn_recipe_model *m, const void *request
     run->width = m->width;
     run->count = r->count;
     run->most = most_terms(m, r);
-    tn_arena_init(&run->arena, alloc);
+    tn_stated_over(&run->stated, &m->stated, alloc);
     st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
     if (!st) run->found = tn_calloc(alloc, r->count, sizeof(*run->found));
     if (!st) run->role = prompt ? tn_strndup(alloc, prompt->name.s, prompt->name.n) : tn_strndup(alloc, "", 0);
-    if (!st && (!run->found || !run->role || !state_options(run, m, r)))
+    if (!st && (!run->found || !run->role || !state_options(run, r)))
         st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
     if (st) {
         release(run);
@@ -260,14 +253,7 @@ static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json
 
 static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
 {
-    tn_jw_key(w, "options");
-    tn_jw_begin_object(w);
-    for (uint32_t i = 0; i < run->option_count; i++) tn_option_write(w, &run->options[i]);
-    tn_jw_end_object(w);
-    tn_jw_key(w, "result");
-    tn_jw_begin_object(w);
-    write_result(run, w);
-    tn_jw_end_object(w);
+    tn_stated_account(&run->stated, run, write_result, w);
 }
 
 const struct tn_recipe tn_recipe_embedding_sparse = {

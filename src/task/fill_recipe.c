@@ -23,9 +23,7 @@ struct tn_recipe_model {
     size_t width, max_picks;
     uint32_t mask, pad;
     bool has_pad, clean_up; /* clean_up: decoded texts once more, as the package asks; never those of BPE */
-    struct tn_arena arena;
-    struct tn_option options[TN_TASK_OPTIONS];
-    uint32_t option_count;
+    struct tn_stated stated;
 };
 
 struct found {
@@ -51,9 +49,7 @@ struct tn_recipe_run {
     uint32_t *order;     /* [width] */
     struct found *found; /* [count] */
     size_t count;
-    struct tn_arena arena;
-    struct tn_option options[TN_TASK_OPTIONS];
-    uint32_t option_count;
+    struct tn_stated stated;
 };
 
 /* ---- per session ------------------------------------------------------------------------------------------------------- */
@@ -61,7 +57,7 @@ struct tn_recipe_run {
 static void discard(struct tn_recipe_model *m)
 {
     if (!m) return;
-    tn_arena_release(&m->arena);
+    tn_stated_release(&m->stated);
     tn_free(m->text.alloc, m);
 }
 
@@ -79,7 +75,7 @@ static enum tn_status learn(struct tn_recipe_model *m, const struct tn_recipe_en
     if (!tn_text_token_id(env->tokenizer, t->mask_token, &m->mask) || m->mask >= m->width) return refuse_mask(t->mask_token, m->width, err);
     m->has_pad = t->pad_token.n && tn_text_token_id(env->tokenizer, t->pad_token, &m->pad);
     m->clean_up = t->clean_up_spaces && !tn_text_tokenizer_facts(env->tokenizer).byte_pairs;
-    return tn_fill_options(env->d, env->route, env->output_width, &m->arena, m->options, &m->option_count, err);
+    return tn_stated_begin(&m->stated, env, tn_fill_options, err);
 }
 
 static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err)
@@ -91,7 +87,6 @@ static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_
     m->d = env->d;
     m->width = (size_t)env->output_width;
     m->max_picks = (size_t)env->max_picks;
-    tn_arena_init(&m->arena, env->ctx->alloc);
     enum tn_status st = learn(m, env, err);
     if (st) {
         discard(m);
@@ -217,7 +212,7 @@ static void release(struct tn_recipe_run *run)
         tn_free(run->alloc, run->found[i].logits);
     }
     tn_text_items_release(&run->texts);
-    tn_arena_release(&run->arena);
+    tn_stated_release(&run->stated);
     tn_free(run->alloc, run->targets);
     tn_free(run->alloc, run->scores);
     tn_free(run->alloc, run->order);
@@ -264,19 +259,16 @@ static struct tn_str text_of_targets(const tn_fill_request *r, struct tn_arena *
     return copy;
 }
 
-static bool state_options(struct tn_recipe_run *run, const struct tn_recipe_model *m, const tn_fill_request *r)
+static bool state_options(struct tn_recipe_run *run, const tn_fill_request *r)
 {
-    bool no_memory = false;
     struct tn_text_choices choices = choices_of(r);
     choices.role = NULL;
-    run->option_count = tn_options_keep(run->options, m->options, m->option_count, &run->arena, &no_memory);
     if (r->scores)
-        tn_option_of_request(run->options, run->option_count, "scores",
-                             tn_json_text_of_str(&run->arena, tn_str_of(tn_score_kind_name(run->scoring.kind))), &no_memory);
-    if (r->top_k) tn_option_of_request(run->options, run->option_count, "top_k", tn_json_text_of_u64(&run->arena, r->top_k), &no_memory);
-    if (r->target_count) tn_option_of_request(run->options, run->option_count, "targets", text_of_targets(r, &run->arena), &no_memory);
-    tn_text_choices_state(&choices, &run->arena, run->options, run->option_count, &no_memory);
-    return !no_memory;
+        tn_stated_request_word(&run->stated, "scores", tn_score_kind_name(run->scoring.kind));
+    if (r->top_k) tn_stated_request_u64(&run->stated, "top_k", r->top_k);
+    if (r->target_count) tn_stated_request(&run->stated, "targets", text_of_targets(r, &run->stated.arena));
+    tn_text_choices_state(&choices, &run->stated);
+    return !run->stated.no_memory;
 }
 
 static bool allocate(struct tn_recipe_run *run)
@@ -306,10 +298,10 @@ static enum tn_status start(const struct tn_recipe_model *m, const void *request
     run->width = m->width;
     run->most = most_fills(m, r);
     run->count = r->count;
-    tn_arena_init(&run->arena, alloc);
+    tn_stated_over(&run->stated, &m->stated, alloc);
     st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
     if (!st) st = keep_targets(run, r, err);
-    if (!st && (!allocate(run) || !state_options(run, m, r)))
+    if (!st && (!allocate(run) || !state_options(run, r)))
         st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
     if (st) {
         release(run);
@@ -585,14 +577,7 @@ static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json
 
 static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
 {
-    tn_jw_key(w, "options");
-    tn_jw_begin_object(w);
-    for (uint32_t i = 0; i < run->option_count; i++) tn_option_write(w, &run->options[i]);
-    tn_jw_end_object(w);
-    tn_jw_key(w, "result");
-    tn_jw_begin_object(w);
-    write_result(run, w);
-    tn_jw_end_object(w);
+    tn_stated_account(&run->stated, run, write_result, w);
 }
 
 const struct tn_recipe tn_recipe_fill = {

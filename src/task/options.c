@@ -23,31 +23,67 @@ void tn_option_of_package(struct tn_option_maker *m, struct tn_option *o, struct
     tn_option_state(o, s);
 }
 
-static void keep_text(struct tn_str *text, struct tn_arena *arena, bool *no_memory)
+enum tn_status tn_stated_begin(struct tn_stated *s, const struct tn_recipe_env *env, tn_options_of *options, struct tn_error *err)
+{
+    tn_arena_init(&s->arena, env->ctx->alloc);
+    return options(env->d, env->route, env->output_width, &s->arena, s->options, &s->count, err);
+}
+
+static void keep_text(struct tn_stated *s, struct tn_str *text)
 {
     if (!text->s) return;
-    *text = tn_arena_str(arena, *text);
-    if (!text->s) *no_memory = true;
+    *text = tn_arena_str(&s->arena, *text);
+    if (!text->s) s->no_memory = true;
 }
 
-uint32_t tn_options_keep(struct tn_option *to, const struct tn_option *from, uint32_t count, struct tn_arena *arena, bool *no_memory)
+void tn_stated_over(struct tn_stated *s, const struct tn_stated *session, struct tn_alloc *alloc)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        to[i] = from[i];
-        for (uint32_t k = 0; k < to[i].count; k++) {
-            keep_text(&to[i].stated[k].value, arena, no_memory);
-            keep_text(&to[i].stated[k].file, arena, no_memory);
-            keep_text(&to[i].stated[k].pointer, arena, no_memory);
+    tn_arena_init(&s->arena, alloc);
+    s->count = session->count;
+    for (uint32_t i = 0; i < s->count; i++) {
+        s->options[i] = session->options[i];
+        for (uint32_t k = 0; k < s->options[i].count; k++) {
+            struct tn_statement *stated = &s->options[i].stated[k];
+            keep_text(s, &stated->value);
+            keep_text(s, &stated->file);
+            keep_text(s, &stated->pointer);
         }
     }
-    return count;
 }
 
-void tn_option_of_request(struct tn_option *options, uint32_t count, const char *name, struct tn_str value, bool *no_memory)
+void tn_stated_request(struct tn_stated *s, const char *name, struct tn_str value)
 {
-    if (!value.s) *no_memory = true;
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(options[i].name, name) != 0) continue;
-        tn_option_state(&options[i], (struct tn_statement){.origin = TN_CHOICE_REQUEST, .value = value});
+    if (!value.s) s->no_memory = true;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (strcmp(s->options[i].name, name) != 0) continue;
+        tn_option_state(&s->options[i], (struct tn_statement){.origin = TN_CHOICE_REQUEST, .value = value});
     }
+}
+
+void tn_stated_request_u64(struct tn_stated *s, const char *name, uint64_t value)
+{
+    tn_stated_request(s, name, tn_json_text_of_u64(&s->arena, value));
+}
+
+void tn_stated_request_word(struct tn_stated *s, const char *name, const char *word)
+{
+    tn_stated_request(s, name, tn_json_text_of_str(&s->arena, tn_str_of(word)));
+}
+
+void tn_stated_release(struct tn_stated *s)
+{
+    tn_arena_release(&s->arena);
+}
+
+void tn_stated_account(const struct tn_stated *s, const struct tn_recipe_run *run,
+                       void (*write_result)(const struct tn_recipe_run *run, struct tn_json_writer *w), struct tn_json_writer *w)
+{
+    tn_jw_key(w, "options");
+    tn_jw_begin_object(w);
+    for (uint32_t i = 0; i < s->count; i++) tn_option_write(w, &s->options[i]);
+    tn_jw_end_object(w);
+    tn_jw_key(w, "result");
+    tn_jw_begin_object(w);
+    write_result(run, w);
+    tn_jw_end_object(w);
 }

@@ -2,8 +2,12 @@
 #ifndef TN_TASK_OPTIONS_H
 #define TN_TASK_OPTIONS_H
 
-#include "describe/describe.h"
-#include "describe/effective.h"
+#include "base/json_write.h"
+#include "task/task.h"
+
+/* A task's own: what is in force where a request says nothing. */
+typedef enum tn_status tn_options_of(const struct tn_description *d, const struct tn_task_route *route, uint64_t width,
+                                     struct tn_arena *arena, struct tn_option *out, uint32_t *count, struct tn_error *err);
 
 struct tn_option_maker {
     const struct tn_description *d;
@@ -17,12 +21,32 @@ struct tn_option_maker {
 struct tn_option *tn_option_begin(struct tn_option_maker *m, const char *name, struct tn_str otherwise);
 /* The package's word, placed where the fact of this name was read; fact NULL: nowhere in particular. */
 void tn_option_of_package(struct tn_option_maker *m, struct tn_option *o, struct tn_str value, const char *fact);
-/* The request's word on an option of that name among `count`; value .s NULL: no memory. */
+
 /*
- * Copies options whose texts may go before the copies do (a model's, for a run that outlives it): the texts go into the
- * arena. Returns count.
+ * What is in force for a session's requests, or for one of them, with what it was said over; texts live in the arena.
+ * All zeros is empty and may be released.
  */
-uint32_t tn_options_keep(struct tn_option *to, const struct tn_option *from, uint32_t count, struct tn_arena *arena, bool *no_memory);
-void tn_option_of_request(struct tn_option *options, uint32_t count, const char *name, struct tn_str value, bool *no_memory);
+struct tn_stated {
+    struct tn_arena arena;
+    struct tn_option options[TN_TASK_OPTIONS];
+    uint32_t count;
+    bool no_memory; /* a statement of this request could not be kept */
+};
+
+/* A session's: what `options`, the task's, says of the package. To be released whatever the status. */
+enum tn_status tn_stated_begin(struct tn_stated *s, const struct tn_recipe_env *env, tn_options_of *options, struct tn_error *err);
+/*
+ * Begins a request's: what is in force for the session, with texts of its own, because accounts are written when the
+ * session's may be gone. A failure shows in no_memory.
+ */
+void tn_stated_over(struct tn_stated *s, const struct tn_stated *session, struct tn_alloc *alloc);
+/* The request's word; value .s NULL: no memory. */
+void tn_stated_request(struct tn_stated *s, const char *name, struct tn_str value);
+void tn_stated_request_u64(struct tn_stated *s, const char *name, uint64_t value);
+void tn_stated_request_word(struct tn_stated *s, const char *name, const char *word);
+void tn_stated_release(struct tn_stated *s);
+/* Members "options" and "result" of an account. */
+void tn_stated_account(const struct tn_stated *s, const struct tn_recipe_run *run,
+                       void (*write_result)(const struct tn_recipe_run *run, struct tn_json_writer *w), struct tn_json_writer *w);
 
 #endif

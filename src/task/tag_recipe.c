@@ -20,9 +20,7 @@ struct tn_recipe_model {
     size_t width;
     bool continuing_prefix, has_unknown;
     uint32_t unknown; /* id of the unknown token */
-    struct tn_arena arena;
-    struct tn_option options[TN_TASK_OPTIONS];
-    uint32_t option_count;
+    struct tn_stated stated;
 };
 
 struct found {
@@ -40,9 +38,7 @@ struct tn_recipe_run {
     bool want_logits;
     struct found *found; /* [count] */
     size_t count;
-    struct tn_arena arena;
-    struct tn_option options[TN_TASK_OPTIONS];
-    uint32_t option_count;
+    struct tn_stated stated;
 };
 
 /* ---- per session ------------------------------------------------------------------------------------------------------- */
@@ -50,7 +46,7 @@ struct tn_recipe_run {
 static void discard(struct tn_recipe_model *m)
 {
     if (!m) return;
-    tn_arena_release(&m->arena);
+    tn_stated_release(&m->stated);
     tn_free(m->text.alloc, m);
 }
 
@@ -65,8 +61,7 @@ static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_
     m->width = (size_t)env->output_width;
     m->continuing_prefix = tn_text_tokenizer_facts(env->tokenizer).continuing_prefix;
     m->has_unknown = env->d->tokenizer.unk_token.n && tn_text_token_id(env->tokenizer, env->d->tokenizer.unk_token, &m->unknown);
-    tn_arena_init(&m->arena, env->ctx->alloc);
-    enum tn_status st = tn_tag_options(env->d, env->route, env->output_width, &m->arena, m->options, &m->option_count, err);
+    enum tn_status st = tn_stated_begin(&m->stated, env, tn_tag_options, err);
     if (st) {
         discard(m);
         return st;
@@ -148,23 +143,20 @@ static void release(struct tn_recipe_run *run)
         tn_free(run->alloc, run->found[i].logits);
     }
     tn_text_items_release(&run->texts);
-    tn_arena_release(&run->arena);
+    tn_stated_release(&run->stated);
     tn_free(run->alloc, run->found);
     tn_free(run->alloc, run);
 }
 
-static bool state_options(struct tn_recipe_run *run, const struct tn_recipe_model *m, const tn_tag_request *r)
+static bool state_options(struct tn_recipe_run *run, const tn_tag_request *r)
 {
-    bool no_memory = false;
     struct tn_text_choices choices = choices_of(r);
     choices.role = NULL;
-    run->option_count = tn_options_keep(run->options, m->options, m->option_count, &run->arena, &no_memory);
     if (r->aggregation)
-        tn_option_of_request(run->options, run->option_count, "aggregation",
-                             tn_json_text_of_str(&run->arena, tn_str_of(tn_aggregation_name(r->aggregation))), &no_memory);
-    if (r->keep_outside) tn_option_of_request(run->options, run->option_count, "keep_outside", TN_STR("true"), &no_memory);
-    tn_text_choices_state(&choices, &run->arena, run->options, run->option_count, &no_memory);
-    return !no_memory;
+        tn_stated_request_word(&run->stated, "aggregation", tn_aggregation_name(r->aggregation));
+    if (r->keep_outside) tn_stated_request(&run->stated, "keep_outside", TN_STR("true"));
+    tn_text_choices_state(&choices, &run->stated);
+    return !run->stated.no_memory;
 }
 
 static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
@@ -183,10 +175,10 @@ static enum tn_status start(const struct tn_recipe_model *m, const void *request
     run->rule = (struct tn_tag_rule){m->head, r->aggregation, r->keep_outside};
     run->want_logits = r->want_logits;
     run->count = r->count;
-    tn_arena_init(&run->arena, alloc);
+    tn_stated_over(&run->stated, &m->stated, alloc);
     st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
     if (!st) run->found = tn_calloc(alloc, r->count, sizeof(*run->found));
-    if (!st && (!run->found || !state_options(run, m, r)))
+    if (!st && (!run->found || !state_options(run, r)))
         st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
     if (st) {
         release(run);
@@ -375,14 +367,7 @@ static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json
 
 static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
 {
-    tn_jw_key(w, "options");
-    tn_jw_begin_object(w);
-    for (uint32_t i = 0; i < run->option_count; i++) tn_option_write(w, &run->options[i]);
-    tn_jw_end_object(w);
-    tn_jw_key(w, "result");
-    tn_jw_begin_object(w);
-    write_result(run, w);
-    tn_jw_end_object(w);
+    tn_stated_account(&run->stated, run, write_result, w);
 }
 
 const struct tn_recipe tn_recipe_tag = {

@@ -65,20 +65,16 @@ void tn_text_cuts_defaults(struct tn_option_maker *m, const struct tn_task_route
     tn_option_begin(m, "timeout_ms", TN_STR("0"));
 }
 
-void tn_text_choices_state(const struct tn_text_choices *c, struct tn_arena *arena, struct tn_option *options, uint32_t count,
-                           bool *no_memory)
+void tn_text_choices_state(const struct tn_text_choices *c, struct tn_stated *s)
 {
     const char *truncation = tn_truncation_name(c->truncation), *side = tn_side_name(c->side);
-    if (c->role) {
-        struct tn_str role = c->role[0] ? tn_json_text_of_str(arena, tn_str_of(c->role)) : TN_STR("null");
-        tn_option_of_request(options, count, "role", role, no_memory);
-    }
-    if (truncation)
-        tn_option_of_request(options, count, "truncation", tn_json_text_of_str(arena, tn_str_of(truncation)), no_memory);
-    if (side) tn_option_of_request(options, count, "side", tn_json_text_of_str(arena, tn_str_of(side)), no_memory);
-    if (c->atomic) tn_option_of_request(options, count, "atomic", TN_STR("true"), no_memory);
-    if (c->batch) tn_option_of_request(options, count, "batch", tn_json_text_of_u64(arena, c->batch), no_memory);
-    if (c->timeout_ms) tn_option_of_request(options, count, "timeout_ms", tn_json_text_of_u64(arena, c->timeout_ms), no_memory);
+    if (c->role && c->role[0]) tn_stated_request_word(s, "role", c->role);
+    else if (c->role) tn_stated_request(s, "role", TN_STR("null"));
+    if (truncation) tn_stated_request_word(s, "truncation", truncation);
+    if (side) tn_stated_request_word(s, "side", side);
+    if (c->atomic) tn_stated_request(s, "atomic", TN_STR("true"));
+    if (c->batch) tn_stated_request_u64(s, "batch", c->batch);
+    if (c->timeout_ms) tn_stated_request_u64(s, "timeout_ms", c->timeout_ms);
 }
 
 /* ---- documents ------------------------------------------------------------------------------------------------------ */

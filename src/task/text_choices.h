@@ -27,9 +27,8 @@ void tn_text_choices_apply(const struct tn_text_choices *c, struct tn_text_items
 void tn_text_choices_defaults(struct tn_option_maker *m, const struct tn_task_route *route);
 /* The same without role, for a task that puts nothing in front. */
 void tn_text_cuts_defaults(struct tn_option_maker *m, const struct tn_task_route *route);
-/* ... and what this request says; texts go into the arena. */
-void tn_text_choices_state(const struct tn_text_choices *c, struct tn_arena *arena, struct tn_option *options, uint32_t count,
-                           bool *no_memory);
+/* ... and what this request says. */
+void tn_text_choices_state(const struct tn_text_choices *c, struct tn_stated *s);
 
 /* "longest_first" ... and "right", "left"; NULL for TN_TRUNCATE_AUTO, TN_SIDE_AUTO and what does not exist. */
 const char *tn_truncation_name(tn_truncation truncation);
