@@ -152,8 +152,36 @@ static void chain(struct cli_view *v, const struct cli_json *recipe)
     for (const struct cli_json *p = cli_json_first(cli_json_get(recipe, "prompts")); p; p = p->next)
         cli_view_fieldf(v, p == cli_json_get(recipe, "prompts")->first ? "prompts" : "", "%s: \"%s\"", p->key, cli_json_text(p));
     cli_view_field(v, "prompt used", text(recipe, "default_prompt"));
-    cli_view_fieldf(v, "longest text", "%s tokens, longer ones lose their %s end", text(recipe, "max_tokens"),
-                    text(recipe, "truncation_side"));
+    if (cli_json_get(recipe, "max_tokens"))
+        cli_view_fieldf(v, "longest text", "%s tokens, longer ones lose their %s end", text(recipe, "max_tokens"),
+                        text(recipe, "truncation_side"));
+}
+
+static void ports(struct cli_view *v, const char *name, const struct cli_json *list)
+{
+    for (const struct cli_json *p = cli_json_first(list); p; p = p->next) {
+        const struct cli_json *required = cli_json_get(p, "required");
+        cli_view_fieldf(v, p == list->first ? name : "", "%s: %s%s", text(p, "name"), text(p, "type"),
+                        required && !cli_json_true(required) ? ", has a default" : "");
+    }
+}
+
+/* What a family's plan says by family, tensors and batch. */
+static void dataflow(struct cli_view *v, const struct cli_json *graph)
+{
+    enum { SHOWN = 8 };
+    char line[512] = "";
+    size_t used = 0, shown = 0;
+    const struct cli_json *operators = cli_json_get(graph, "operators");
+    cli_view_fieldf(v, "graph", "%s, %s nodes", text(graph, "file"), text(graph, "nodes"));
+    for (const struct cli_json *o = cli_json_first(operators); o && shown < SHOWN && used < sizeof(line); o = o->next, shown++) {
+        int n = snprintf(line + used, sizeof(line) - used, "%s%s %s", used ? ", " : "", text(o, "count"), text(o, "operator"));
+        used += n > 0 ? (size_t)n : 0;
+    }
+    if (cli_json_count(operators) > SHOWN) cli_view_fieldf(v, "operators", "%s and %zu more kinds", line, cli_json_count(operators) - SHOWN);
+    else cli_view_field(v, "operators", line);
+    ports(v, "inputs", cli_json_get(graph, "inputs"));
+    ports(v, "outputs", cli_json_get(graph, "outputs"));
 }
 
 static void audit(struct cli_view *v, const struct cli_json *object)
@@ -190,14 +218,16 @@ void cli_view_plan(struct cli_view *v, const struct cli_json *root)
     cli_view_field(v, "manifest", text(root, "package.manifest"));
     cli_view_fieldf(v, "provider", "%s %s of tenon %s on %s", text(root, "provider.name"), text(root, "provider.version"),
                     text(root, "build.version"), text(root, "machine.isa_class"));
-    cli_view_fieldf(v, "family", "%s %s", text(root, "family"), text(root, "family_version"));
+    const struct cli_json *graph = cli_json_get(root, "dataflow");
+    if (!graph) cli_view_fieldf(v, "family", "%s %s", text(root, "family"), text(root, "family_version"));
     cli_view_fieldf(v, "numeric", "compute %s, accumulate %s, weights stored as %s", text(root, "numeric.compute"),
                     text(root, "numeric.accumulate"), text(root, "numeric.stored"));
     cli_view_fieldf(v, "placement", "%s, %s", text(root, "placement.device"), text(root, "placement.policy"));
     audit(v, cli_json_get(root, "audit"));
     cli_view_fieldf(v, "recipe", "%s %s", text(recipe, "name"), text(recipe, "version"));
     chain(v, recipe);
-    cli_view_fieldf(v, "batch", "up to %s rows of %s sequences", text(root, "batch.rows"), text(root, "batch.sequences"));
+    if (graph) dataflow(v, graph);
+    else cli_view_fieldf(v, "batch", "up to %s rows of %s sequences", text(root, "batch.rows"), text(root, "batch.sequences"));
     cli_view_field(v, "evidence", text(root, "evidence_level"));
     cli_view_field(v, "note", text(root, "note"));
     options(v, "options", cli_json_get(root, "options"));
