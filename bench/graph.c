@@ -1,12 +1,13 @@
 /*
  * Times one graph on our own kernels:
  *
- *     graph MODEL.onnx [--threads N] [--seconds S] [--profile] [--without PATCH]... [--out FILE] NAME=TYPE:DIMS:FILE...
+ *     graph MODEL.onnx [--threads N] [--seconds S] [--profile] [--nodes] [--without PATCH]...
+ *         [--out FILE] NAME=TYPE:DIMS:FILE...
  *
  * FILE holds the input's elements as they lie in memory. Prints one JSON object: milliseconds of a call (median and least)
  * after two calls that count for nothing, milliseconds until the first call could be made, and bytes held. --out writes
- * the float outputs one behind the other, for comparison. --profile adds milliseconds by operator type,
- * --without leaves out a patch of the optimiser (all: every one).
+ * the float outputs one behind the other, for comparison. --profile adds milliseconds by operator type, --nodes by node
+ * with the shape of its second operand, --without leaves out a patch of the optimiser (all: every one).
  */
 #define _GNU_SOURCE
 #include "exec/patch.h"
@@ -88,19 +89,44 @@ static void print_profile(const struct tn_net *net, const uint64_t *ns, int call
         fprintf(stderr, "%10.4f ms %5u %.*s\n", kinds[k].ms, kinds[k].nodes, TN_FMT_ARG(kinds[k].type));
 }
 
+/* Milliseconds of a call for each node of some weight, in order. */
+static void print_nodes(const struct tn_net *net, const uint64_t *ns, int calls)
+{
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        const struct tn_node *n = &net->nodes[i];
+        double ms = (double)ns[i] * 1e-6 / calls;
+        fprintf(stderr, "%10.4f ms %.*s", ms, TN_FMT_ARG(n->type));
+        for (uint32_t k = 0; k < n->in_count && k < 2; k++) {
+            const struct tn_type *t = n->in[k].value == TN_NET_NONE ? NULL : &tn_net_at(net, n->in[k])->type;
+            fprintf(stderr, " [");
+            for (uint32_t d = 0; t && t->shape.known && d < t->shape.rank; d++)
+                fprintf(stderr, tn_dim_known(t->shape.dims[d]) ? " %lld" : " ?", (long long)t->shape.dims[d]);
+            fprintf(stderr, " ]");
+        }
+        for (uint32_t k = 0; k < n->attr_count; k++) {
+            const struct tn_attr *a = &n->attrs[k];
+            if (a->type == TN_ATTR_STRING) fprintf(stderr, " %.*s", TN_FMT_ARG(a->as.s));
+            if (a->type == TN_ATTR_INT) fprintf(stderr, " %.*s=%lld", TN_FMT_ARG(a->name), (long long)a->as.i);
+            if (a->type == TN_ATTR_INTS && a->count) fprintf(stderr, " %.*s=%lld", TN_FMT_ARG(a->name), (long long)a->as.ints[0]);
+        }
+        fputc('\n', stderr);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *path = NULL, *out_path = NULL, *inputs[PORTS], *without[PORTS];
     size_t without_count = 0;
     unsigned threads = 1, input_count = 0;
     double limit = 2;
-    bool profile = false;
+    bool profile = false, by_node = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc) threads = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) limit = atof(argv[++i]);
         else if (strcmp(argv[i], "--out") == 0 && i + 1 < argc) out_path = argv[++i];
         else if (strcmp(argv[i], "--without") == 0 && i + 1 < argc && without_count < PORTS) without[without_count++] = argv[++i];
         else if (strcmp(argv[i], "--profile") == 0) profile = true;
+        else if (strcmp(argv[i], "--nodes") == 0) profile = by_node = true;
         else if (!path) path = argv[i];
         else if (input_count < PORTS) inputs[input_count++] = argv[i];
     }
@@ -171,6 +197,7 @@ int main(int argc, char **argv)
         struct tn_buf text;
         struct tn_json_writer w;
         print_profile(net, node_ns, calls);
+        if (by_node) print_nodes(net, node_ns, calls);
         tn_buf_init(&text, &alloc, 1 << 20);
         tn_jw_init(&w, &text, false);
         tn_net_patch_counts(model, &w);

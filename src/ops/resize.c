@@ -135,6 +135,7 @@ struct copy {
     uint32_t rank;           /* dimensions in front of a block that is copied whole */
     uint64_t block;          /* elements of it */
     size_t each;
+    uint64_t repeat; /* of rows: every element so many times; 0: by their offsets */
 };
 
 /* Where a block begins; false: extrapolated. */
@@ -166,6 +167,81 @@ static void copy_blocks(void *user, uint64_t begin, uint64_t end)
             for (uint64_t k = 0; number && k < c->block; k++) tn_element_set(c->y->element, to, k, c->p->extrapolation, true);
         }
     }
+}
+
+/* Each element `times` times. */
+#define REPEAT(bits)                                                                                   \
+    static void repeat_##bits(const uint##bits##_t *x, uint64_t count, uint64_t times, uint##bits##_t *y) \
+    {                                                                                                  \
+        if (times == 2) {                                                                              \
+            for (uint64_t i = 0; i < count; i++) y[2 * i] = y[2 * i + 1] = x[i];                       \
+        } else if (times == 4) {                                                                       \
+            for (uint64_t i = 0; i < count; i++) y[4 * i] = y[4 * i + 1] = y[4 * i + 2] = y[4 * i + 3] = x[i]; \
+        } else {                                                                                       \
+            for (uint64_t i = 0; i < count; i++) {                                                     \
+                for (uint64_t k = 0; k < times; k++) y[i * times + k] = x[i];                          \
+            }                                                                                          \
+        }                                                                                              \
+    }                                                                                                  \
+    static void pick_##bits(const uint##bits##_t *x, const uint64_t *from, uint64_t count, uint##bits##_t *y) \
+    {                                                                                                  \
+        for (uint64_t i = 0; i < count; i++) y[i] = x[from[i]];                                        \
+    }
+REPEAT(8)
+REPEAT(16)
+REPEAT(32)
+REPEAT(64)
+#undef REPEAT
+
+static void copy_row(const struct copy *c, const void *x, void *y)
+{
+    const uint64_t out = (uint64_t)c->p->out[c->rank], *from = c->from + c->start[c->rank];
+#define ROW(bytes, bits)                                                                               \
+    case bytes:                                                                                        \
+        if (c->repeat) repeat_##bits(x, out / c->repeat, c->repeat, y);                                \
+        else pick_##bits(x, from, out, y);                                                             \
+        break;
+    switch (c->each) {
+        ROW(1, 8)
+        ROW(2, 16)
+        ROW(4, 32)
+        ROW(8, 64)
+    default: break;
+    }
+#undef ROW
+}
+
+/* Items are rows of the last dimension; `rank` then counts those in front of it. A row that repeats its neighbour is copied. */
+static void copy_rows(void *user, uint64_t begin, uint64_t end)
+{
+    const struct copy *c = user;
+    uint64_t before = UINT64_MAX, bytes = (uint64_t)c->p->out[c->rank] * c->each;
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t at;
+        char *to = (char *)c->y->data + i * bytes;
+        source_of(c, i, &at);
+        if (at == before) memcpy(to, to - bytes, bytes);
+        else copy_row(c, (const char *)c->x->data + at * c->each, to);
+        before = at;
+    }
+}
+
+/* Whether rows can be copied one by one; sets `repeat`. */
+static bool by_rows(struct copy *c, uint64_t total)
+{
+    bool size = c->each == 1 || c->each == 2 || c->each == 4 || c->each == 8;
+    if (c->rank == 0 || c->block != 1 || !size || c->x->element == TN_EL_STRING) return false;
+    for (uint64_t i = 0; i < total; i++) {
+        if (c->from[i] == UINT64_MAX) return false;
+    }
+    uint32_t last = --c->rank;
+    const uint64_t *from = c->from + c->start[last];
+    uint64_t out = (uint64_t)c->p->out[last], in = (uint64_t)c->x->dims[last];
+    c->repeat = out % in == 0 ? out / in : 0;
+    for (uint64_t o = 0; c->repeat && o < out; o++) {
+        if (from[o] != o / c->repeat) c->repeat = 0;
+    }
+    return true;
 }
 
 static bool copy_texts(struct tn_run *r, const struct copy *c)
@@ -201,6 +277,7 @@ static bool nearest(struct tn_run *r, const struct tn_resize *p)
     c.from = from;
     bool good = true;
     if (x->element == TN_EL_STRING) good = copy_texts(r, &c);
+    else if (by_rows(&c, total)) tn_run_items(r, c.y->count / (uint64_t)p->out[c.rank], (uint64_t)p->out[c.rank], copy_rows, &c);
     else tn_run_items(r, c.y->count / c.block, 4 + c.block, copy_blocks, &c);
     tn_heap_give(r->heap, from);
     return good;
