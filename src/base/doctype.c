@@ -110,6 +110,18 @@ static bool lists(const char *const *values, struct tn_str s)
     return *values != NULL;
 }
 
+/* An extension is legal; one that is spelled nearly as a known value may have been meant as that. */
+static void doubtful_extension(struct check *c, struct tn_json v, const struct tn_doctype *type, const struct tn_nearest *near)
+{
+    struct tn_finding *f = tn_findings_add(c->findings, TN_NOTE, TN_METADATA_INVALID, c->phase,
+                                           "%s has a value without a meaning here, nearly one of %s", tn_doc_label_of(v).s,
+                                           tn_doc_name_of(type));
+    if (!f) return;
+    tn_at_json(f, v);
+    tn_doc_found(f, v);
+    tn_doc_advise(f, near, NULL);
+}
+
 static void check_enum(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at)
 {
     struct tn_str s;
@@ -118,14 +130,19 @@ static void check_enum(struct check *c, struct tn_json v, const struct tn_doctyp
         wrong(c, v, type, at, "is not a string");
         return;
     }
-    if (type->open || lists(type->values, s)) return;
+    if (lists(type->values, s)) return;
+    for (const char *const *value = type->values; *value; value++) tn_nearest_offer(&near, s, *value);
+    if (type->open) {
+        if (s.n == 0) wrong(c, v, type, at, "is empty");
+        else if (near.name) doubtful_extension(c, v, type, &near);
+        return;
+    }
     mark(c, v, NULL);
     struct tn_finding *f = problem(c, "%s has a value that %s does not know", tn_doc_label_of(v).s, tn_doc_name_of(type));
     if (!f) return;
     tn_at_json(f, v);
     tn_doc_found(f, v);
     tn_doc_expected(f, type);
-    for (const char *const *value = type->values; *value; value++) tn_nearest_offer(&near, s, *value);
     tn_doc_advise(f, &near, at.field);
 }
 
@@ -202,13 +219,26 @@ static void check_list(struct check *c, struct tn_json v, const struct tn_doctyp
     if (type->unique) check_unique(c, v);
 }
 
+/* What stands under no name cannot be meant by anybody. */
+static void nameless(struct check *c, struct tn_json v)
+{
+    mark(c, v, NULL);
+    struct tn_finding *f = problem(c, "something stands under an empty name");
+    tn_at_json(f, v);
+    tn_found(f, "the name \"\"");
+    tn_expected(f, "a name that is not empty");
+}
+
 static void check_map(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at)
 {
     if (!tn_json_is(v, TN_JSON_OBJECT)) {
         wrong(c, v, type, at, "is not an object");
         return;
     }
-    for (struct tn_json e = tn_json_first(v); tn_json_present(e); e = tn_json_next(e)) check_value(c, e, type->items, at);
+    for (struct tn_json e = tn_json_first(v); tn_json_present(e); e = tn_json_next(e)) {
+        if (type->named && tn_json_key(e).n == 0) nameless(c, e);
+        check_value(c, e, type->items, at);
+    }
 }
 
 /* ---- objects ---------------------------------------------------------------------------------------------------------- */

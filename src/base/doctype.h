@@ -25,9 +25,9 @@ enum tn_doc_kind {
     TN_DOC_INT,    /* integral in value; least..most */
     TN_DOC_NUMBER, /* low..high */
     TN_DOC_STRING, /* min_length */
-    TN_DOC_ENUM,   /* a string of `values`; with `open` any other string as well (an extension) */
+    TN_DOC_ENUM,   /* a string of `values`; with `open` any other as well (an extension) that is not empty */
     TN_DOC_LIST,   /* of `items`; min_items, unique */
-    TN_DOC_MAP,    /* object with any keys and values of `items` */
+    TN_DOC_MAP,    /* object with any keys and values of `items`; named */
     TN_DOC_OBJECT, /* `fields`, `rules`, min_items members; with `items` also other members, of that type */
     TN_DOC_UNION,  /* object whose member `tag` names one of `variants` */
     TN_DOC_CHOICE  /* first of `choices` that takes the value's JSON type; among objects, the first whose required members
@@ -79,6 +79,7 @@ struct tn_doctype {
     const struct tn_doctype *items;
     size_t min_items;
     bool unique; /* LIST of strings */
+    bool named;  /* MAP: a key names something, and a name is not empty */
     const struct tn_docfield *fields; /* at most 64 */
     size_t field_count;
     const struct tn_docrule *rules;

@@ -20,7 +20,7 @@
 #define TN_DOC_MUST_NULL(name, type, note) {(name), (type), TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, (note)}
 #define TN_DOC_OLD(name, type, note) {(name), (type), TN_DOC_NULLABLE | TN_DOC_DEPRECATED, NULL, (note)}
 
-/* ---- plain values, written where they are used */
+/* ---- plain values, written where they are used. A NAME refers to something or is referred to; a TEXT is said to people. */
 #define TN_DOC_PLAIN(...) (&(const struct tn_doctype){__VA_ARGS__})
 #define TN_DOC_INTEGER_TYPE(format_, least_, most_) \
     TN_DOC_PLAIN(.kind = TN_DOC_INT, .format = (format_), .least = (least_), .most = (most_))
@@ -41,8 +41,9 @@
 #define TN_DOC_ANYTHING TN_DOC_PLAIN(.kind = TN_DOC_ANY)
 #define TN_DOC_LIST_OF(type) TN_DOC_PLAIN(.kind = TN_DOC_LIST, .items = (type))
 #define TN_DOC_SOME_OF(type) TN_DOC_PLAIN(.kind = TN_DOC_LIST, .items = (type), .min_items = 1)
-#define TN_DOC_SET_OF_TEXT TN_DOC_PLAIN(.kind = TN_DOC_LIST, .items = TN_DOC_TEXT, .unique = true)
+#define TN_DOC_SET_OF_NAMES TN_DOC_PLAIN(.kind = TN_DOC_LIST, .items = TN_DOC_NAME, .unique = true)
 #define TN_DOC_MAP_OF(type) TN_DOC_PLAIN(.kind = TN_DOC_MAP, .items = (type))
+#define TN_DOC_NAMED(type) TN_DOC_PLAIN(.kind = TN_DOC_MAP, .items = (type), .named = true)
 #define TN_DOC_VALUES(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define TN_DOC_ONE_OF(...) TN_DOC_PLAIN(.kind = TN_DOC_ENUM, .values = TN_DOC_VALUES(__VA_ARGS__))
 

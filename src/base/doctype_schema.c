@@ -100,6 +100,7 @@ static void print_enum(struct tn_json_writer *w, const struct tn_doctype *type, 
     }
     if (type->open) {
         print_type(w, "string", nullable);
+        tn_jw_member_u64(w, "minLength", 1);
         tn_jw_key(w, "examples");
     } else {
         tn_jw_key(w, "enum");
@@ -288,6 +289,15 @@ static void print_rules(struct tn_json_writer *w, const struct tn_doctype *type)
 
 /* ---- bodies ------------------------------------------------------------------------------------------------------------- */
 
+/* "propertyNames": {"minLength": 1} */
+static void print_names(struct tn_json_writer *w)
+{
+    tn_jw_key(w, "propertyNames");
+    tn_jw_begin_object(w);
+    tn_jw_member_u64(w, "minLength", 1);
+    tn_jw_end_object(w);
+}
+
 static void print_object(struct tn_json_writer *w, const struct tn_doctype *type, bool nullable)
 {
     print_type(w, "object", nullable);
@@ -377,6 +387,7 @@ static void print_body(struct tn_json_writer *w, const struct tn_doctype *type, 
         break;
     case TN_DOC_MAP:
         print_type(w, "object", nullable);
+        if (type->named) print_names(w);
         tn_jw_key(w, "additionalProperties");
         print_use(w, type->items);
         break;

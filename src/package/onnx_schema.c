@@ -339,7 +339,8 @@ uint32_t tn_onnx_element_named(struct tn_str name)
     static const struct {
         const char *also;
         uint32_t number;
-    } spellings[] = {{"fp32", 1}, {"fp16", 10}, {"half", 10}, {"bf16", 16}, {"fp64", 11}, {"double", 11}};
+    } spellings[] = {{"fp32", 1}, {"fp16", 10}, {"half", 10}, {"bf16", 16}, {"fp64", 11}, {"double", 11},
+                     {"fp8_e4m3fn", 17}, {"float8_e4m3", 17}, {"fp8_e4m3", 17}, {"fp8_e5m2", 19}};
     for (uint32_t i = 1; i < ELEMENTS; i++) {
         if (tn_str_is(name, elements[i].name)) return i;
     }

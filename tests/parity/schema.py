@@ -117,18 +117,76 @@ def one_version(schema):
         schema["properties"]["schema_version"] = {"enum": ["v1", "1.0", None]}
 
 
+ELEMENT_TYPES = (
+    "float32 uint8 int8 uint16 int16 int32 int64 string bool float16 float64 uint32 uint64 complex64 complex128 bfloat16 "
+    "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz uint4 int4 float4_e2m1 float8_e8m0 uint2 int2 float6_e2m3 "
+    "float6_e3m2 fp32 fp64 double fp16 half bf16 fp8_e4m3fn float8_e4m3 fp8_e4m3 fp8_e5m2"
+).split()
+
+
+def element_types(schema):
+    """An element type is one that graphs have."""
+    for name in ("TensorDType", "DType"):
+        if name in schema["$defs"]:
+            schema["$defs"][name] = {"enum": ELEMENT_TYPES}
+
+
+def names(schema):
+    """What refers to something, or is referred to, has a name. Texts for people and tokens may be empty."""
+    free = {
+        "ScalarValue": None, "AdapterProvenance": None, "DecodingVocabulary": {"tokens", "ignored_tokens", "word_delimiter"},
+        "PlacementHint": {"reason"}, "MemoryHint": {"reason"}, "SchedulingHint": {"reason"},
+    }  # fmt: skip
+
+    def visit(node):
+        kind = node.get("type")
+        if kind == "string" or isinstance(kind, list) and "string" in kind:
+            node["minLength"] = 1
+        if isinstance(node.get("additionalProperties"), dict):
+            node["propertyNames"] = {"minLength": 1}
+
+    kept = copy.deepcopy(schema)
+    walk(schema, visit)
+    for name, members in free.items():
+        if name not in schema["$defs"]:
+            continue
+        if members is None:
+            schema["$defs"][name] = kept["$defs"][name]
+            continue
+        for member in members:
+            schema["$defs"][name]["properties"][member] = kept["$defs"][name]["properties"][member]
+    # The cases of a branch go by values of its predicate.
+    for case in cases_of(schema):
+        case.pop("propertyNames", None)
+
+
+def cases_of(schema):
+    found = []
+
+    def visit(node):
+        cases = node.get("properties", {}).get("cases")
+        if isinstance(cases, dict):
+            found.append(cases)
+
+    walk(schema, visit)
+    return found
+
+
 AMENDMENTS = {
     "open objects are closed": close,
     "numbers fit their width": widths,
     "null beside a workflow is absence": null_beside_workflow,
     "null is no group member": null_group,
     "other versions are refused": one_version,
+    "element types are known ones": element_types,
+    "names are not empty": names,
 }
 NOT_FOR_HINTS = {
     "numbers fit their width",
     "null beside a workflow is absence",
     "null is no group member",
     "other versions are refused",
+    "element types are known ones",
 }
 
 
@@ -165,7 +223,8 @@ class Generator:
         for union in ("oneOf", "anyOf"):
             if union in node:
                 choices = [x for x in node[union] if x != {"type": "null"}] if depth < 11 else node[union][-1:]
-                choice = dict(rng.choice(choices))
+                known = [x for x in choices if "not" not in x]
+                choice = dict(rng.choice(known if known and rng.random() < 0.8 else choices))
                 if "not" in choice:
                     return "extension_" + str(rng.randrange(9))
                 return self.value(choice, depth)

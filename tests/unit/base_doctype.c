@@ -35,8 +35,9 @@ static const struct tn_docfield all_fields[] = {
     TN_DOC_MAY("colour", &test_colour, "\"red\"", "Colour."),
     TN_DOC_NULL("dtype", &test_dtype, "Type."),
     TN_DOC_MAY("names", TN_DOC_SOME_OF(TN_DOC_NAME), NULL, "One or more names."),
-    TN_DOC_MAY("set", TN_DOC_SET_OF_TEXT, NULL, "Different texts."),
+    TN_DOC_MAY("set", TN_DOC_SET_OF_NAMES, NULL, "Different texts."),
     TN_DOC_MAY("points", TN_DOC_MAP_OF(&test_point), NULL, "Points by name."),
+    TN_DOC_MAY("named", TN_DOC_NAMED(TN_DOC_BOOLEAN), NULL, "Flags by name."),
     TN_DOC_MAY("shape", &test_shape, NULL, "Shape."),
     TN_DOC_MAY("scalar", &test_scalar, NULL, "Scalar."),
     TN_DOC_MAY("step", &test_step, NULL, "Step."),
@@ -139,6 +140,7 @@ TEST(plain_values)
     refuses("'names': []", "/names ");
     refuses("'names': 'a'", "/names ");
     refuses("'dtype': 8", "/dtype ");
+    refuses("'dtype': ''", "/dtype ");
     refuses("'set': ['a', 'b', 'a']", "/set/2 ");
     refuses("'set': ['a', 1]", "/set/1 ");
 }
@@ -148,6 +150,9 @@ TEST(objects_maps_and_holders)
     takes("'points': {}");
     takes("'points': {'a/b': {'x': 1, 'y': -2}}");
     refuses("'points': {'a/b': {'x': 1, 'y': 2147483648}}", "/points/a~1b/y ");
+    takes("'points': {'': {'x': 1, 'y': 2}}, 'named': {'a': true}");
+    refuses("'named': {'a': true, '': true}", "/named/ ");
+    refuses("'named': {'': 1}", "/named/ /named/ ");
     refuses("'points': []", "/points ");
     refuses("'points': {'p': {'x': 1}}", "/points/p/y ");
     refuses("'points': {'p': {'x': null, 'y': 1}}", "/points/p/x ");
@@ -333,13 +338,15 @@ TEST(schema_of_every_construct)
          "{\"description\":\"One or more names.\",\"type\":\"array\",\"items\":{\"type\":\"string\",\"minLength\":1},\"minItems\":1}");
     says(&doc, "/properties/set/uniqueItems", "true");
     says(&doc, "/properties/points/additionalProperties", "{\"$ref\":\"#/$defs/Point\"}");
+    says(&doc, "/properties/named/propertyNames", "{\"minLength\":1}");
+    says(&doc, "/properties/points/propertyNames", "");
     says(&doc, "/properties/old/deprecated", "true");
     says(&doc, "/properties/any", "{\"description\":\"Anything.\"}");
     says(&doc, "/properties/holder/minProperties", "1");
     says(&doc, "/allOf/0/if", "{\"properties\":{\"colour\":{\"const\":\"green\"}},\"required\":[\"colour\"]}");
     says(&doc, "/allOf/0/then/required", "[\"size\",\"maybe\"]");
     says(&doc, "/$defs/Colour", "{\"description\":\"A colour.\",\"enum\":[\"red\",\"green\"]}");
-    says(&doc, "/$defs/Dtype", "{\"type\":\"string\",\"examples\":[\"float32\",\"int8\"]}");
+    says(&doc, "/$defs/Dtype", "{\"type\":\"string\",\"minLength\":1,\"examples\":[\"float32\",\"int8\"]}");
     says(&doc, "/$defs/Step/oneOf/0",
          "{\"description\":\"Nothing more.\",\"type\":\"object\",\"properties\":{\"kind\":{\"const\":\"stop\"}},"
          "\"required\":[\"kind\"],\"additionalProperties\":false}");

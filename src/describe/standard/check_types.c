@@ -7,6 +7,7 @@
  * beside larger ones.
  */
 #include "describe/standard/check_internal.h"
+#include "package/onnx_schema.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -137,7 +138,8 @@ const char *tn_std_type_clash(const struct tn_std_type *value, const struct tn_s
 {
     if (!value->known || !port->known) return NULL;
     bool same = value->dtype == port->dtype;
-    if (same && value->dtype == TN_STD_DTYPE_OTHER) same = tn_str_eq(value->dtype_text, port->dtype_text);
+    if (same && value->dtype == TN_STD_DTYPE_OTHER)
+        same = tn_onnx_element_named(value->dtype_text) == tn_onnx_element_named(port->dtype_text);
     if (!same) return "the element types differ";
     if (value->has_rank && port->has_rank && value->rank != port->rank) return "the ranks differ";
     const char *clash = shape_clash(value, port, symbols, free_axis);

@@ -57,7 +57,7 @@ struct tn_std_real {
 /* ---- tensors ---------------------------------------------------------------------------------------------------- */
 
 enum tn_std_dtype {
-    TN_STD_DTYPE_OTHER, /* outside the vocabulary: compared as text */
+    TN_STD_DTYPE_OTHER, /* an element type of graphs beside these: compared by its name */
     TN_STD_F32,
     TN_STD_F16,
     TN_STD_BF16,

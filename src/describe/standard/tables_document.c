@@ -21,7 +21,7 @@ static const struct tn_docfield document_fields[] = {
     TN_DOC_NULL("package", &tn_std_package_facts, "Tokenizer and grammar facts."),
     TN_DOC_NULL("pipeline", &tn_std_pipeline_spec, "The workflow that is executed."),
     TN_DOC_NULL("preprocessing", &tn_std_preprocessing_spec, "Programs that turn media into tensors."),
-    TN_DOC_MAY("profiles", TN_DOC_MAP_OF(&tn_std_task_profile), NULL, "Tasks that the package serves, by name."),
+    TN_DOC_MAY("profiles", TN_DOC_NAMED(&tn_std_task_profile), NULL, "Tasks that the package serves, by name."),
     TN_DOC_NULL("quantization", &tn_std_quantization_intent, "Which precision the weights were meant to have."),
     TN_DOC_MAY("required_capabilities", TN_DOC_LIST_OF(TN_DOC_NAME), "[]",
                "Identifiers of behaviour without which a runtime must refuse the package."),
@@ -65,7 +65,7 @@ TN_DOC_OBJECT_TYPE(tn_std_tokenizer_facts, "TokenizerFacts",
     TN_DOC_MAY("artifacts", TN_DOC_SOME_OF(&tn_std_tokenizer_artifact), NULL, "Files of the tokenizer."),
     TN_DOC_MAY("byte_level", TN_DOC_BOOLEAN, "false",
                "Whether pieces are made of bytes; otherwise of characters."),
-    TN_DOC_MAY("special_tokens", TN_DOC_MAP_OF(&tn_std_special_token_fact), NULL,
+    TN_DOC_MAY("special_tokens", TN_DOC_NAMED(&tn_std_special_token_fact), NULL,
                "Special tokens by role, \"eos\" for example."),
     TN_DOC_MUST("vocab_size", TN_DOC_SIZE, "Ids in the vocabulary, added tokens counted."));
 
@@ -79,7 +79,7 @@ TN_DOC_OBJECT_TYPE(tn_std_special_token_fact, "SpecialTokenFact", "One special t
 TN_DOC_OBJECT_TYPE(tn_std_generation_contract, "GenerationContract",
                    "How text is generated when nobody asks otherwise, and what may be asked.",
     TN_DOC_NULL("defaults", &tn_std_generation_defaults, "Values that hold when a request is silent."),
-    TN_DOC_MAY("overrides", TN_DOC_MAP_OF(&tn_std_generation_override), NULL,
+    TN_DOC_MAY("overrides", TN_DOC_NAMED(&tn_std_generation_override), NULL,
                "The only fields that a request may change, each bound to a workflow input."));
 
 TN_DOC_OBJECT_TYPE(tn_std_generation_defaults, "GenerationDefaults",
@@ -119,11 +119,6 @@ TN_DOC_OBJECT_TYPE(tn_std_hardware_requirements, "HardwareRequirements",
     TN_DOC_NULL("required_dtypes", TN_DOC_LIST_OF(&tn_std_d_type), "Types that the device must compute."),
     TN_DOC_NULL("supports_tensor_parallel", TN_DOC_BOOLEAN, "Whether the model can be cut across devices."));
 
-TN_DOC_OPEN_ENUM_TYPE(tn_std_d_type, "DType", "A stored or computed number type, with its common spellings.",
-                      "float32", "fp32", "float16", "fp16", "half", "bfloat16", "bf16", "float8_e4m3fn",
-                      "fp8_e4m3fn", "float8_e4m3", "fp8_e4m3", "float8_e5m2", "fp8_e5m2", "int8", "uint8",
-                      "int4", "uint4");
-
 TN_DOC_OBJECT_TYPE(tn_std_quantization_intent, "QuantizationIntent",
                    "Precision of the weights, apart from how they are packed.",
     TN_DOC_NULL("default", &tn_std_precision, "Precision of what no override names."),
@@ -146,7 +141,7 @@ TN_DOC_OBJECT_TYPE(tn_std_task_profile, "TaskProfile", "One task that the packag
     TN_DOC_MAY("generation_affecting", TN_DOC_BOOLEAN, "false",
                "Whether the profile changes generated text, and with it what caches may be shared."),
     TN_DOC_MUST("kind", TN_DOC_NAME, "Name of the task, \"embedding\" for example."),
-    TN_DOC_MAY("outputs", TN_DOC_MAP_OF(TN_DOC_TEXT), NULL, "Workflow outputs that the task reads, by role."),
+    TN_DOC_MAY("outputs", TN_DOC_NAMED(TN_DOC_NAME), NULL, "Workflow outputs that the task reads, by role."),
     TN_DOC_NULL("pooling", &tn_std_pooling_spec, "How a sequence becomes one vector."),
     TN_DOC_MAY("requirement", &tn_std_profile_requirement, "\"required\"",
                "What a reader does that does not know this profile."),
@@ -175,7 +170,7 @@ TN_DOC_OBJECT_TYPE(tn_std_sequence_decoding_spec, "SequenceDecodingSpec",
     TN_DOC_MUST("class_axis", TN_DOC_UINT, "Axis of the classes in the scores."),
     TN_DOC_MAY("collapse_repeats", TN_DOC_BOOLEAN, "false", "Whether a run of one class counts once."),
     TN_DOC_MUST("kind", &tn_std_sequence_decoding_kind, "The algorithm."),
-    TN_DOC_NULL("lengths", TN_DOC_TEXT, "Profile output with the number of valid frames of each row."),
+    TN_DOC_NULL("lengths", TN_DOC_NAME, "Profile output with the number of valid frames of each row."),
     TN_DOC_MUST("time_axis", TN_DOC_UINT, "Axis of the frames in the scores."),
     TN_DOC_NULL("vocabulary", &tn_std_decoding_vocabulary, "What the classes stand for."));
 

@@ -15,9 +15,9 @@ TN_DOC_OBJECT_TYPE(tn_std_layer_range, "LayerRange", "Layers from start to end."
     TN_DOC_MUST("end", TN_DOC_UINT, "Last layer."));
 
 static const struct tn_docfield selector_fields[] = {
-    TN_DOC_MAY("names", TN_DOC_LIST_OF(TN_DOC_TEXT), NULL, "Names of nodes or tensors."),
-    TN_DOC_MAY("pattern", TN_DOC_TEXT, NULL, "Pattern over names; * is any run of characters and ? any one."),
-    TN_DOC_MAY("op_types", TN_DOC_LIST_OF(TN_DOC_TEXT), NULL, "Operator types."),
+    TN_DOC_MAY("names", TN_DOC_LIST_OF(TN_DOC_NAME), NULL, "Names of nodes or tensors."),
+    TN_DOC_MAY("pattern", TN_DOC_NAME, NULL, "Pattern over names; * is any run of characters and ? any one."),
+    TN_DOC_MAY("op_types", TN_DOC_LIST_OF(TN_DOC_NAME), NULL, "Operator types."),
     TN_DOC_MAY("layer_range", &tn_std_layer_range, NULL, "Layers that the nodes belong to."),
 };
 

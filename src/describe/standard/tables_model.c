@@ -105,21 +105,21 @@ TN_DOC_OBJECT_TYPE(tn_std_sharding_contract, "ShardingContract",
     TN_DOC_NULL("expert_parallel", &tn_std_expert_shard_facts, "Distribution of experts."),
     TN_DOC_MAY("pipeline_parallel", TN_DOC_LIST_OF(&tn_std_pipeline_stage_facts), NULL,
                "Stages of a pipeline, in order."),
-    TN_DOC_MAY("tensor_parallel", TN_DOC_MAP_OF(&tn_std_tensor_shard_facts), NULL,
+    TN_DOC_MAY("tensor_parallel", TN_DOC_NAMED(&tn_std_tensor_shard_facts), NULL,
                "Axes of parameter groups that may be cut, by group."));
 
 TN_DOC_OBJECT_TYPE(tn_std_expert_shard_facts, "ExpertShardFacts", "Distribution of experts over ranks.",
     TN_DOC_MAY("contiguous_groups_only", TN_DOC_BOOLEAN, "false",
                "Whether a rank must hold neighbouring experts."),
     TN_DOC_MUST("expert_count", TN_DOC_SIZE, "Experts in each sparse layer."),
-    TN_DOC_MAY("replicated", TN_DOC_SET_OF_TEXT, NULL, "Values that every rank has in full."));
+    TN_DOC_MAY("replicated", TN_DOC_SET_OF_NAMES, NULL, "Values that every rank has in full."));
 
 TN_DOC_OBJECT_TYPE(tn_std_pipeline_stage_facts, "PipelineStageFacts", "One stage.",
-    TN_DOC_MUST("components", TN_DOC_SOME_OF(TN_DOC_TEXT), "Components that the stage runs, in order."),
-    TN_DOC_MAY("outputs", TN_DOC_LIST_OF(TN_DOC_TEXT), NULL, "Values that go to the next stage."),
-    TN_DOC_MAY("state_groups", TN_DOC_SET_OF_TEXT, NULL, "State that stays with this stage."));
+    TN_DOC_MUST("components", TN_DOC_SOME_OF(TN_DOC_NAME), "Components that the stage runs, in order."),
+    TN_DOC_MAY("outputs", TN_DOC_LIST_OF(TN_DOC_NAME), NULL, "Values that go to the next stage."),
+    TN_DOC_MAY("state_groups", TN_DOC_SET_OF_NAMES, NULL, "State that stays with this stage."));
 
 TN_DOC_OBJECT_TYPE(tn_std_tensor_shard_facts, "TensorShardFacts", "One parameter group that may be cut.",
     TN_DOC_MUST("max_shards", TN_DOC_SIZE, "Most parts; divisors of it are allowed as well."),
-    TN_DOC_MAY("replicated", TN_DOC_SET_OF_TEXT, NULL, "Values that every rank has in full."),
+    TN_DOC_MAY("replicated", TN_DOC_SET_OF_NAMES, NULL, "Values that every rank has in full."),
     TN_DOC_MUST("shard_axis", TN_DOC_UINT, "Axis of the cut."));
