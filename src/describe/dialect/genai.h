@@ -164,6 +164,9 @@ bool tn_genai_file(struct tn_genai *g, struct tn_json v, bool folder, struct tn_
 /* genai_cross.c: numbers that must agree with one another. */
 void tn_genai_cross_check(struct tn_genai *g);
 
+/* genai_types.c: the word for the kind of model. */
+void tn_genai_check_type(struct tn_genai *g);
+
 /* What a layer of the decoder keeps from step to step; both false: nothing says. */
 struct tn_genai_layer {
     bool attention, recurrent, windowed;
