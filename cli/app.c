@@ -152,19 +152,33 @@ tn_status cli_open_runtime(struct cli *cli, bool limited)
 
 /* ---- package and plan ---- */
 
+/* What begins like an object is one with a fault in it, and the fault is what to say. */
+static void refuse_hint(struct cli *cli, const struct cli_json_doc *doc)
+{
+    const char *text = cli->values.hint;
+    bool object = doc->fault && text[strspn(text, " \t\r\n")] == '{';
+    if (object) {
+        const char *at = text + doc->fault_at;
+        cli_refuse(cli, TN_INVALID_REQUEST, "hint", "--hint is a broken JSON object: %s", doc->fault);
+        snprintf(cli->problem.found, sizeof(cli->problem.found), "%s%.*s at byte %zu", *at ? "" : "the end",
+                 (int)cli_excerpt(at, 60), at, doc->fault_at);
+    } else {
+        cli_refuse(cli, TN_INVALID_REQUEST, "hint", "--hint is no JSON object");
+        snprintf(cli->problem.found, sizeof(cli->problem.found), "%.*s", (int)cli_excerpt(text, 60), text);
+    }
+    snprintf(cli->problem.expected, sizeof(cli->problem.expected), "%s",
+             "e.g. '{\"memory\": [{\"action\": \"pin\", \"selector\": {\"pattern\": \"*\"}}]}'");
+    snprintf(cli->problem.remedy, sizeof(cli->problem.remedy), "`tenon schema hints` shows the form; --hints takes a file");
+}
+
 bool cli_hint_is_usable(struct cli *cli)
 {
     struct cli_json_doc doc;
     if (!cli->values.hint) return true;
     bool usable = cli_json_parse(&doc, cli->values.hint, strlen(cli->values.hint)) && cli_json_is(doc.root, CLI_JSON_OBJECT);
+    if (!usable) refuse_hint(cli, &doc);
     cli_json_release(&doc);
-    if (usable) return true;
-    cli_refuse(cli, TN_INVALID_REQUEST, "hint", "--hint is no JSON object");
-    snprintf(cli->problem.found, sizeof(cli->problem.found), "%.*s", (int)(cli_excerpt(cli->values.hint, 60)), cli->values.hint);
-    snprintf(cli->problem.expected, sizeof(cli->problem.expected), "%s",
-             "e.g. '{\"memory\": [{\"action\": \"pin\", \"selector\": {\"pattern\": \"*\"}}]}'");
-    snprintf(cli->problem.remedy, sizeof(cli->problem.remedy), "`tenon schema hints` shows the form; --hints takes a file");
-    return false;
+    return usable;
 }
 
 /* What a plan fixes cannot be asked for beside it. */
