@@ -6,6 +6,7 @@
  * The surprising decision: nothing takes a default. A document that leaves a value of its family out is refused, since
  * the default of a later version would be another model.
  */
+#include "base/nearest.h"
 #include "describe/dialect/modules.h"
 #include "describe/package_parts.h"
 #include "describe/requirements.h"
@@ -69,6 +70,7 @@ struct tn_str tn_package_path(struct tn_builder *b, struct tn_json object, const
 static const struct tn_schema *schema_of(struct tn_builder *b, struct tn_json v)
 {
     struct tn_str id = TN_STR("");
+    struct tn_nearest best = {NULL, 0};
     char known[256];
     int n = 0;
     (void)tn_json_str(v, &id);
@@ -76,10 +78,14 @@ static const struct tn_schema *schema_of(struct tn_builder *b, struct tn_json v)
     for (size_t i = 0; i < b->options->schema_count; i++) {
         const struct tn_schema *schema = b->options->schemas[i];
         if (tn_str_is(id, schema->id)) return schema;
+        tn_nearest_offer(&best, id, schema->id);
         if ((size_t)n < sizeof(known))
             n += snprintf(known + n, sizeof(known) - (size_t)n, "%s%s", n ? ", " : "", schema->id);
     }
-    tn_expected(tn_package_refuse(b, v, TN_UNKNOWN_FAMILY, "is no family of this build"), "%s", known);
+    struct tn_finding *f = tn_package_refuse(b, v, TN_UNKNOWN_FAMILY, "is no family of this build");
+    tn_expected(f, "one of %s", known);
+    if (best.name) tn_remedy(f, "the nearest name is \"%s\"", best.name);
+    else tn_remedy(f, "describe the package again from its own files");
     return NULL;
 }
 
@@ -178,16 +184,42 @@ static void add_names(char *out, size_t cap, const char *const *names)
     }
 }
 
-/* A name of the convention's that the table knows: it says which model this is, and which head its weights have. */
-static void check_listed(struct tn_builder *b, struct tn_json v, const char *const *names, const char *what)
+static bool is_listed(const char *const *names, struct tn_str name)
 {
+    for (; *names; names++)
+        if (tn_str_is(name, *names)) return true;
+    return false;
+}
+
+/* The family that has the name among the classes or the model types of its table; NULL: none. */
+static const struct tn_schema *owner_of(const struct tn_builder *b, struct tn_str name, bool class)
+{
+    for (size_t i = 0; i < b->options->schema_count; i++) {
+        const struct tn_schema *schema = b->options->schemas[i];
+        if (is_listed(class ? schema->architectures : schema->model_types, name)) return schema;
+    }
+    return NULL;
+}
+
+/* A name of the convention's that the table knows: it says which model this is, and which head its weights have. */
+static void check_listed(struct tn_builder *b, struct tn_json v, const struct tn_schema *schema, bool class)
+{
+    const char *const *names = class ? schema->architectures : schema->model_types;
+    struct tn_nearest best = {NULL, 0};
     char known[384];
     struct tn_str name;
-    if (!tn_json_str(v, &name)) return;
-    for (const char *const *at = names; *at; at++)
-        if (tn_str_is(name, *at)) return;
+    if (!tn_json_str(v, &name) || is_listed(names, name)) return;
+    for (const char *const *at = names; *at; at++) tn_nearest_offer(&best, name, *at);
+    const struct tn_schema *owner = owner_of(b, name, class);
+    struct tn_finding *f = tn_package_refuse(b, v, TN_METADATA_INVALID,
+                                             owner ? "belongs to another family than the component's schema"
+                                             : class ? "is no class of the component's family"
+                                                     : "is no model type of the component's family");
     add_names(known, sizeof(known), names);
-    tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, what), "one of %s", known);
+    tn_expected(f, "one of %s, by the schema %s", known, schema->id);
+    if (owner) tn_remedy(f, "it is of the family %s: correct it, or the schema", owner->id);
+    else if (best.name) tn_remedy(f, "the nearest name is \"%s\"", best.name);
+    else tn_remedy(f, "write what the package's config.json says, or describe the package again");
 }
 
 /* The class says which head the weights have; one class holds the projection of several vectors among them. */
@@ -196,7 +228,7 @@ static void check_class(struct tn_builder *b, struct tn_json v, const struct tn_
     struct tn_str name;
     struct tn_json root = tn_json_root(v.doc);
     if (!tn_json_str(v, &name) || !tn_str_is(name, TN_CLASS_STANFORD)) {
-        check_listed(b, v, schema->architectures, "is not a class of this family");
+        check_listed(b, v, schema, true);
     } else if (!tn_json_is(tn_json_get(root, "multi_vector"), TN_JSON_OBJECT) &&
                !tn_doc_hides(b->marks, root, "multi_vector")) {
         tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "gives several vectors per text, and the document does not"),
@@ -227,7 +259,7 @@ static void read_component(struct tn_builder *b, struct tn_json entry, struct tn
     if (good && !tn_doc_hides(b->marks, entry, "variant")) c->variant = b->d->variant = variant_of(b, entry, c->folder);
     tn_fact_of_json(b, tn_json_get(entry, "architecture"), RULE, false, "encoder.architecture");
     if (!c->schema || b->failed != TN_OK) return;
-    check_listed(b, tn_json_get(entry, "model_type"), c->schema->model_types, "is not a word for this family");
+    check_listed(b, tn_json_get(entry, "model_type"), c->schema, false);
     check_class(b, tn_json_get(entry, "architecture"), c->schema);
     if (!tn_doc_hides(b->marks, entry, "config")) read_config(b, tn_json_get(entry, "config"), c);
 }

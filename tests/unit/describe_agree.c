@@ -4,40 +4,11 @@
  * them must say.
  */
 #define _GNU_SOURCE
-#include "describe_kit.h"
-
-#include "describe/serial.h"
-
-#define DOCUMENT "tenon_package.json"
-
-/* The kit's package with nothing but its documents, weights and tokenizer. */
-static bool to_documents(void)
-{
-    static const char *const conventions[] = {"config.json", "tokenizer_config.json", "modules.json",
-                                              "sentence_bert_config.json",
-                                              "config_sentence_transformers.json", "1_Pooling/config.json", "2_Dense/config.json"};
-    struct tn_buf metadata, content;
-    struct tn_serial_options serial = {.yaml = true};
-    kit_new();
-    struct tn_description *d = kit_describe();
-    if (!d) return false;
-    tn_buf_init(&metadata, d->inv->ctx->alloc, 1 << 22);
-    tn_buf_init(&content, d->inv->ctx->alloc, 1 << 22);
-    bool ok = tn_description_documents(d, &serial, &metadata, &content, NULL) == TN_OK;
-    if (ok) {
-        kit_put("inference_metadata.yaml", metadata.data);
-        kit_put(DOCUMENT, content.data);
-    }
-    tn_buf_release(&metadata);
-    tn_buf_release(&content);
-    kit_close(d);
-    for (size_t i = 0; ok && i < sizeof(conventions) / sizeof(conventions[0]); i++) kit_remove(conventions[i]);
-    return ok;
-}
+#include "documents_kit.h"
 
 TEST(the_documents_alone_are_good)
 {
-    REQUIRE(to_documents());
+    REQUIRE(documents_alone());
     struct tn_description *d = kit_describe();
     REQUIRE(d);
     KIT_CLEAN(d);
@@ -52,9 +23,9 @@ static const struct kit_fault faults[] = {
     KIT_FAULT(DOCUMENT, "\"pad_token_id\": 0", "\"pad_token_id\": 4", TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT,
               "/tokenizer/pad_token", "pad_token_id", "[PAD]", "id 4"),
     KIT_FAULT(DOCUMENT, "\"model_type\": \"bert\"", "\"model_type\": \"bart\"", TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT,
-              "/components/0/model_type", "is not a word", "bart", "bert"),
+              "/components/0/model_type", "is no model type", "bart", "bert", "nearest name is \"bert\""),
     KIT_FAULT(DOCUMENT, "\"architecture\": \"BertModel\"", "\"architecture\": \"MPNetModel\"", TN_BLOCKER, TN_METADATA_INVALID,
-              DOCUMENT, "/components/0/architecture", "is not a class", "MPNetModel", "BertModel"),
+              DOCUMENT, "/components/0/architecture", "belongs to another family", "MPNetModel", "BertModel", "mpnet/1"),
     KIT_FAULT(DOCUMENT, "\"name\": \"encoder\"", "\"name\": \"../encoder\"", TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT,
               "/components/0/name", "no component", "../encoder", "encoder"),
     KIT_FAULT(DOCUMENT, "\"folder\": \"\"", "\"folder\": \"elsewhere\"", TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT,
@@ -100,7 +71,7 @@ static const struct kit_fault faults[] = {
 TEST(what_contradicts_is_refused_at_its_place)
 {
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-        REQUIRE(to_documents());
+        REQUIRE(documents_alone());
         kit_edit(faults[i].name, faults[i].from, faults[i].to);
         struct tn_description *d = kit_describe();
         if (!d) continue;
@@ -114,7 +85,7 @@ TEST(what_contradicts_is_refused_at_its_place)
 static bool to_class(const char *source)
 {
     char text[64];
-    if (!to_documents()) return false;
+    if (!documents_alone()) return false;
     snprintf(text, sizeof(text), "\"source\": \"%s\"", source);
     kit_edit(DOCUMENT, "\"source\": \"file\"", text);
     kit_edit(DOCUMENT, "\"pair_template\": null", "\"pair_template\": \"one_separator\"");
@@ -217,7 +188,7 @@ TEST(profiles_and_roles_of_another_version)
          "/pipeline/workflow/inputs/request.text/role/version", TN_MISSING_CAPABILITY},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        REQUIRE(to_documents());
+        REQUIRE(documents_alone());
         kit_edit("inference_metadata.yaml", rows[i].from, rows[i].to);
         struct tn_description *d = kit_describe();
         if (!d) continue;
@@ -225,7 +196,7 @@ TEST(profiles_and_roles_of_another_version)
         kit_close(d);
     }
     /* One that may be skipped is skipped. */
-    REQUIRE(to_documents());
+    REQUIRE(documents_alone());
     kit_edit("inference_metadata.yaml", "kind: embedding", "kind: com.example.embedding\n    requirement: ignorable");
     struct tn_description *d = kit_describe();
     REQUIRE(d);

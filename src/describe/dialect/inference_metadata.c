@@ -2,6 +2,9 @@
  * inference_metadata: a package that states its own contract, in inference_metadata.yaml|json at the root. Executed from it:
  * what the documents of other conventions say is compared and never used. Documents are untrusted.
  *
+ * Our own document without a contract that reaches it is half a pair: somebody meant it to decide, so no convention is
+ * followed in its place, and both halves are needed.
+ *
  * A component is understood when its implementation is an adapter of the ABI "tenon.package" 1, whose artifact is our own
  * document. Every other implementation is named with what would be needed.
  */
@@ -11,6 +14,7 @@
 #include "describe/requirements.h"
 #include "describe/standard/judge.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const names[] = {"inference_metadata.yaml", "inference_metadata.yml", "inference_metadata.json"};
@@ -37,6 +41,15 @@ static void refuse_several(struct tn_builder *b, struct tn_str first)
     }
     tn_expected(f, "one of %s, %s, %s", names[0], names[1], names[2]);
     tn_remedy(f, "remove all but the one that holds");
+}
+
+static void refuse_half(struct tn_builder *b)
+{
+    struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, TN_PACKAGE_FILE " is half of a pair: the contract that leads to it is not there");
+    tn_at_file(f, TN_STR(TN_PACKAGE_FILE));
+    tn_found(f, TN_PACKAGE_FILE ", and none of %s, %s, %s beside it", names[0], names[1], names[2]);
+    tn_expected(f, "both documents, or neither");
+    tn_remedy(f, "put the contract that `tenon describe` wrote with it beside it, or remove " TN_PACKAGE_FILE);
 }
 
 /* ---- our own document -------------------------------------------------------------------------------------------- */
@@ -75,6 +88,20 @@ static bool read_content(struct tn_builder *b, struct tn_str path, struct conten
     return true;
 }
 
+/* The other half of the pair: what the contract's check said of any file is said of this one in its own words. */
+static void tell_half(struct tn_builder *b, struct tn_json artifact, struct tn_str path)
+{
+    char pointer[256];
+    struct tn_str at = tn_json_pointer(artifact, pointer, sizeof(pointer));
+    for (size_t i = 0; i < b->d->findings.count && !tn_builder_has(b, path); i++) {
+        struct tn_finding *f = &b->d->findings.items[i];
+        if (f->code != TN_ARTIFACT_MISSING || !tn_str_is(at, f->element)) continue;
+        snprintf(f->message, sizeof(f->message), "the contract is half of a pair: the document that it leads to is not there");
+        tn_expected(f, "both documents, or neither");
+        tn_remedy(f, "put the %.*s that `tenon describe` wrote with it beside it, or remove the contract", TN_FMT_ARG(path));
+    }
+}
+
 /* The document that a component names. */
 static void read_package_document(struct tn_builder *b, struct tn_json artifact, struct content *content)
 {
@@ -93,7 +120,9 @@ static void read_package_document(struct tn_builder *b, struct tn_json artifact,
         return;
     }
     /* That it stands inside the package, and is there, was checked with the contract. */
-    if (!status) (void)read_content(b, path, content);
+    if (status) return;
+    tell_half(b, artifact, path);
+    (void)read_content(b, path, content);
 }
 
 /* ---- components -------------------------------------------------------------------------------------------------- */
@@ -293,7 +322,9 @@ static void describe(struct tn_builder *b)
     struct tn_str path = TN_STR("");
     struct tn_json_doc *doc = &b->d->contract;
     struct tn_json root = {NULL, 0};
-    if (count_documents(b, &path) > 1) refuse_several(b, path);
+    size_t count = count_documents(b, &path);
+    if (count == 0) refuse_half(b);
+    else if (count > 1) refuse_several(b, path);
     else if (tn_builder_document(b, path, TN_JSON_OBJECT, doc)) root = tn_json_root(doc);
     if (tn_json_present(root)) judge(b, root);
     if (tn_json_present(root) && b->failed == TN_OK) take_requirements(b, root);
@@ -304,7 +335,7 @@ static void describe(struct tn_builder *b)
 static bool recognises(const struct tn_builder *b)
 {
     struct tn_str first;
-    return count_documents(b, &first) > 0;
+    return count_documents(b, &first) > 0 || tn_builder_has(b, TN_STR(TN_PACKAGE_FILE));
 }
 
 const struct tn_dialect tn_dialect_inference_metadata = {"inference_metadata", "1", recognises, describe};
