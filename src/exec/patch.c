@@ -17,6 +17,8 @@ enum { ROUNDS = 8, NAMES = 64 };
     X("identity", tn_patch_identity, "nodes that return their operand unchanged are passed by")       \
     X("pairs", tn_patch_pairs, "reshapings, transpositions and casts that follow each other become one or none") \
     X("affine", tn_patch_affine, "normalisations of batches, constant factors and addends go into the weights before them") \
+    X("gelu", tn_patch_gelu, "GELU that is written out, by erf or tanh, becomes the operator")        \
+    X("norm", tn_patch_norm, "layer normalisations that are written out become the operator")         \
     X("written", tn_patch_written, "activations that are written out become the operator that they are") \
     X("activation", tn_patch_activation, "biases, residuals and activations behind products are computed with them") \
     X("constants", NULL, "what follows from constants alone is computed when a program is made")

@@ -122,46 +122,6 @@ static bool gated_late(struct tn_rewrite *w, uint32_t i)
     return false;
 }
 
-/* 1 + erf(x / sqrt 2) */
-static bool is_bell(struct tn_rewrite *w, const struct tn_node *n, struct tn_ref_value *x)
-{
-    uint32_t k = n ? beside(w, n, "Add", 1) : TN_NET_NONE;
-    const struct tn_node *erf = k == TN_NET_NONE ? NULL : tn_rewrite_source(w, n, k, 1);
-    const struct tn_node *scaled = tn_is(erf, "Erf") ? tn_rewrite_source(w, erf, 0, 1) : NULL;
-    if (!scaled) return false;
-    k = beside(w, scaled, "Mul", 0.70710678118654752);
-    if (tn_is(scaled, "Div") && number_is(w, scaled, 1, 1.4142135623730951)) k = 0;
-    if (k == TN_NET_NONE) return false;
-    *x = scaled->in[k];
-    return true;
-}
-
-/* The three orders in which x, the bell and one half are multiplied. */
-static bool written_gelu(struct tn_rewrite *w, uint32_t i)
-{
-    const struct tn_node *n = &w->net->nodes[i], *m;
-    struct tn_ref_value x;
-    if (!tn_is(n, "Mul") || n->version < 7) return false;
-    uint32_t half = beside(w, n, "Mul", 0.5);
-    if (half != TN_NET_NONE) { /* (x bell) / 2 */
-        m = tn_rewrite_source(w, n, half, 1);
-        if (!tn_is(m, "Mul")) return false;
-        for (uint32_t k = 0; k < 2; k++) {
-            if (is_bell(w, tn_rewrite_source(w, m, 1 - k, 1), &x) && same_value(x, m->in[k])) return turn_unary(w, i, "Gelu", 20, x);
-        }
-        return false;
-    }
-    for (uint32_t k = 0; k < 2; k++) {
-        const struct tn_node *a = tn_rewrite_source(w, n, k, 1), *b = tn_rewrite_source(w, n, 1 - k, 1);
-        uint32_t h = a ? beside(w, a, "Mul", 0.5) : TN_NET_NONE;
-        if (h == TN_NET_NONE) continue;
-        if (is_bell(w, b, &x) && same_value(x, a->in[h])) return turn_unary(w, i, "Gelu", 20, x); /* (x / 2) bell */
-        b = tn_rewrite_source(w, a, h, 1);
-        if (is_bell(w, b, &x) && same_value(x, n->in[1 - k])) return turn_unary(w, i, "Gelu", 20, x); /* x (bell / 2) */
-    }
-    return false;
-}
-
 /* a x + b with two numbers: one pass, the same roundings. Numbers with dimensions could widen the result. */
 static bool line(struct tn_rewrite *w, uint32_t i)
 {
@@ -184,7 +144,7 @@ static bool line(struct tn_rewrite *w, uint32_t i)
 
 bool tn_patch_written(struct tn_rewrite *w, uint32_t i)
 {
-    return line(w, i) || gated(w, i) || gated_late(w, i) || written_gelu(w, i);
+    return line(w, i) || gated(w, i) || gated_late(w, i);
 }
 
 /* ---- into products ------------------------------------------------------------------------------------------------ */

@@ -69,6 +69,8 @@ bool tn_patch_identity(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_pairs(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_affine(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_written(struct tn_rewrite *w, uint32_t i);
+bool tn_patch_gelu(struct tn_rewrite *w, uint32_t i);
+bool tn_patch_norm(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_activation(struct tn_rewrite *w, uint32_t i);
 
 #endif

@@ -131,6 +131,8 @@ tn_dim_t tn_dim_div(struct tn_symbols *s, tn_dim_t a, tn_dim_t b)
     if (a == b) return 1;
     struct linear l = linear_of(s, a);
     if (b > 0 && l.m % b == 0 && l.c % b == 0) return dim_of(s, (struct linear){l.base, l.m / b, l.c / b});
+    struct linear r = linear_of(s, b);
+    if (l.base && l.base == r.base && l.c == 0 && r.c == 0 && r.m > 0 && l.m >= 0 && l.m % r.m == 0) return l.m / r.m;
     if (l.base && l.c == 0 && s->count) { /* m * (x * y) / y */
         const struct tn_symbol *x = symbol_at(s, l.base);
         if (x->op == TN_SYMBOL_PRODUCT && x->a == b) return tn_dim_mul(s, x->b, l.m >= 0 ? l.m : 0);

@@ -147,6 +147,38 @@ static bool run_unary(struct tn_run *r, unary_fn *const *table, uint64_t cost, c
     return true;
 }
 
+/* ---- activations of the kernels ----------------------------------------------------------------------------------- */
+
+struct active {
+    const struct tn_kernels *kernels;
+    enum tn_act act;
+    const float *x;
+    float *y;
+};
+
+/* The kernels work in place: a part is copied and stays in the first cache. */
+static void active_items(void *user, uint64_t begin, uint64_t end)
+{
+    enum { PART = 2048 };
+    const struct active *a = user;
+    for (uint64_t i = begin; i < end; i += PART) {
+        size_t n = end - i < PART ? (size_t)(end - i) : PART;
+        if (a->x != a->y) memcpy(a->y + i, a->x + i, n * sizeof(*a->y));
+        a->kernels->activate(a->act, a->y + i, n, 1, n, 0, 1);
+    }
+}
+
+/* float32 by the kernels, other types by the table. */
+static bool run_active(struct tn_run *r, enum tn_act act, unary_fn *const *table, uint64_t cost, const char *parameter)
+{
+    struct active a = {r->kernels, act, r->in[0]->data, r->out[0]->data};
+    if (r->in[0]->element != TN_EL_F32) return run_unary(r, table, cost, parameter, NULL);
+    tn_run_items(r, r->in[0]->count, 4, active_items, &a);
+    return true;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------------------- */
+
 #define RUN(name, cost, a, b)                                                                      \
     static bool run_##name(struct tn_run *r)                                                       \
     {                                                                                              \
@@ -181,11 +213,9 @@ RUN(arc_cosine, 20, NULL, NULL)
 RUN(arc_tangent, 20, NULL, NULL)
 RUN(hyperbolic_sine, 20, NULL, NULL)
 RUN(hyperbolic_cosine, 20, NULL, NULL)
-RUN(hyperbolic_tangent, 20, NULL, NULL)
 RUN(area_sine, 20, NULL, NULL)
 RUN(area_cosine, 20, NULL, NULL)
 RUN(area_tangent, 20, NULL, NULL)
-RUN(sigmoid, 15, NULL, NULL)
 RUN(softplus, 25, NULL, NULL)
 RUN(softsign, 3, NULL, NULL)
 RUN(leaky, 2, "alpha", NULL)
@@ -195,15 +225,31 @@ RUN(celu, 15, "alpha", NULL)
 RUN(thresholded, 2, "alpha", NULL)
 RUN(hard_sigmoid, 3, "alpha", "beta")
 RUN(hard_swish, 4, NULL, NULL)
-RUN(mish, 40, NULL, NULL)
-RUN(swish, 15, "alpha", NULL)
 RUN(affine, 2, "alpha", "beta")
 RUN(scaled_tanh, 20, "alpha", "beta")
+
+#define RUN_ACTIVE(name, act, cost)                                                                \
+    static bool run_##name(struct tn_run *r)                                                       \
+    {                                                                                              \
+        static unary_fn *const table[TN_EL_COUNT] = REAL(name);                                    \
+        return run_active(r, act, table, cost, NULL);                                              \
+    }
+RUN_ACTIVE(hyperbolic_tangent, TN_ACT_TANH, 20)
+RUN_ACTIVE(sigmoid, TN_ACT_SIGMOID, 15)
+RUN_ACTIVE(mish, TN_ACT_MISH, 40)
+
+static bool run_swish(struct tn_run *r)
+{
+    static unary_fn *const table[TN_EL_COUNT] = REAL(swish);
+    if (tn_attr_float(r->node, "alpha", 1) != 1) return run_unary(r, table, 15, "alpha", NULL);
+    return run_active(r, TN_ACT_SILU, table, 15, "alpha");
+}
 
 static bool run_gelu(struct tn_run *r)
 {
     static unary_fn *const exact[TN_EL_COUNT] = REAL(gelu), *const by_tanh[TN_EL_COUNT] = REAL(gelu_tanh);
-    return run_unary(r, tn_str_is(tn_attr_text(r->node, "approximate"), "tanh") ? by_tanh : exact, 25, NULL, NULL);
+    bool tanh_form = tn_str_is(tn_attr_text(r->node, "approximate"), "tanh");
+    return run_active(r, tanh_form ? TN_ACT_GELU_TANH : TN_ACT_GELU, tanh_form ? by_tanh : exact, 25, NULL);
 }
 
 /* ---- IsNaN and IsInf ---------------------------------------------------------------------------------------------- */

@@ -174,7 +174,7 @@ static void concat_content(struct tn_infer *x)
     for (uint32_t i = 0; i < x->in_count; i++) {
         const tn_dim_t *content;
         uint32_t n;
-        if (!tn_in_content(x, i, &content, &n) || at + n > TN_CONTENT) return;
+        if (!tn_in_sizes(x, i, &content, &n) || at + n > TN_CONTENT) return;
         if (n) memcpy(all + at, content, n * sizeof(*all));
         at += n;
     }

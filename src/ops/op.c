@@ -73,7 +73,8 @@ static bool is_integer(enum tn_element e)
     return tn_elements_have(TN_ELS_INT | TN_ELS(BOOL), e);
 }
 
-bool tn_in_content(struct tn_infer *x, uint32_t i, const tn_dim_t **out, uint32_t *count)
+/* What is known of a value's integers; `rest`: -1 in them is TN_DIM_REST. */
+static bool content_of(struct tn_infer *x, uint32_t i, bool rest, const tn_dim_t **out, uint32_t *count)
 {
     const struct tn_tensor *t = tn_in_data(x, i);
     *out = NULL;
@@ -81,6 +82,9 @@ bool tn_in_content(struct tn_infer *x, uint32_t i, const tn_dim_t **out, uint32_
     if (!t) {
         const struct tn_net_value *v = i < x->in_count && x->values ? x->values[i] : NULL;
         if (!v || !v->content) return false;
+        for (uint32_t k = 0; k < v->content_count; k++) {
+            if (v->content[k] == TN_DIM_REST && !rest) return false;
+        }
         *out = v->content;
         *count = v->content_count;
         return true;
@@ -94,11 +98,22 @@ bool tn_in_content(struct tn_infer *x, uint32_t i, const tn_dim_t **out, uint32_
     }
     for (uint64_t k = 0; k < t->count; k++) {
         numbers[k] = tn_element_get_int(t->element, t->data, k);
-        if (numbers[k] < 0) return false; /* a negative number would read as a symbol */
+        if (rest && numbers[k] == -1) numbers[k] = TN_DIM_REST;
+        else if (numbers[k] < 0) return false; /* a negative number would read as a symbol */
     }
     *out = numbers;
     *count = (uint32_t)t->count;
     return true;
+}
+
+bool tn_in_content(struct tn_infer *x, uint32_t i, const tn_dim_t **out, uint32_t *count)
+{
+    return content_of(x, i, false, out, count);
+}
+
+bool tn_in_sizes(struct tn_infer *x, uint32_t i, const tn_dim_t **out, uint32_t *count)
+{
+    return !x->running && content_of(x, i, true, out, count);
 }
 
 bool tn_in_numbers(struct tn_infer *x, uint32_t i, int64_t *out, uint32_t cap, uint32_t *count)

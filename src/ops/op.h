@@ -56,6 +56,12 @@ bool tn_in_shape(const struct tn_infer *x, uint32_t i, const struct tn_shape **o
 /* Operand i as integers, each known or a symbol; false: not known. At most TN_CONTENT of them, of rank 0 or 1. */
 bool tn_in_content(struct tn_infer *x, uint32_t i, const tn_dim_t **out, uint32_t *count);
 /*
+ * The same over a graph, where a constant -1 may stand among them as TN_DIM_REST: what a Reshape leaves open. A list that
+ * holds one is stated by tn_out_content, too, and seen by this function alone.
+ */
+#define TN_DIM_REST INT64_MIN
+bool tn_in_sizes(struct tn_infer *x, uint32_t i, const tn_dim_t **out, uint32_t *count);
+/*
  * Operand i as plain numbers, negative ones included (axes, pads, a shape with -1); false: not all known. `out` has room
  * for cap; more, or another rank than 0 or 1, is a refusal.
  */

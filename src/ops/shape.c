@@ -36,7 +36,7 @@ static bool product(const tn_dim_t *dims, uint32_t n, uint64_t *out)
     return tn_shape_count(dims, n, out);
 }
 
-/* `want` holds numbers with 0 and -1 in their meanings, or symbols where `symbolic`. */
+/* `want` holds numbers with 0 and -1 in their meanings; where `symbolic`, symbols and TN_DIM_REST for -1. */
 static bool reshape_to(struct tn_infer *x, const int64_t *want, uint32_t n, bool symbolic)
 {
     const struct tn_type *t = tn_in_type(x, 0);
@@ -49,8 +49,8 @@ static bool reshape_to(struct tn_infer *x, const int64_t *want, uint32_t n, bool
         if (want[i] == 0 && !zero_is_zero) {
             if (t->shape.known && i >= t->shape.rank) return tn_infer_refuse(x, "0 only for a dimension that the operand has", "0 at %u of rank %u", i, t->shape.rank);
             out.dims[i] = t->shape.known ? t->shape.dims[i] : tn_dim_unknown(x->symbols);
-        } else if (want[i] < 0 && !symbolic) {
-            if (want[i] != -1 || hole != UINT32_MAX) return tn_infer_refuse(x, "dimensions, and -1 at most once", "%lld", (long long)want[i]);
+        } else if (symbolic ? want[i] == TN_DIM_REST : want[i] < 0) {
+            if ((want[i] != -1 && !symbolic) || hole != UINT32_MAX) return tn_infer_refuse(x, "dimensions, and -1 at most once", "%lld", (long long)want[i]);
             hole = i;
         }
     }
@@ -92,7 +92,7 @@ static bool infer_reshape(struct tn_infer *x)
     if (fixed) return reshape_to(x, fixed, (uint32_t)(count > TN_CONTENT ? TN_CONTENT : count), false);
     if (tn_in_numbers(x, 1, numbers, TN_CONTENT, &n)) return reshape_to(x, numbers, n, false);
     if (x->failed) return false;
-    if (tn_in_content(x, 1, &content, &n)) return reshape_to(x, content, n, true);
+    if (tn_in_sizes(x, 1, &content, &n)) return reshape_to(x, content, n, true);
     const struct tn_shape *s;
     struct tn_type out = {.kind = TN_KIND_TENSOR, .element = t->element};
     if (tn_in_shape(x, 1, &s) && s->rank == 1 && s->dims[0] >= 0 && s->dims[0] <= TN_RANK) {

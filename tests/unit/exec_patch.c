@@ -364,6 +364,122 @@ TEST(a_gate_with_other_bounds_is_none)
     expect(g, &in, "{}", "Add Clip Mul Div ");
 }
 
+/* x - mean, over the root of its mean square, by a division or by a reciprocal; one or two differences. */
+static void put_norm(struct bytes *g, bool reciprocal, bool twice)
+{
+    op(g, "ReduceMean", "x last", "m", "keepdims=1");
+    op(g, "Sub", "x m", "d", "");
+    if (twice) op(g, "Sub", "x m", "e", "");
+    op(g, "Pow", twice ? "e two" : "d two", "p", "");
+    op(g, "ReduceMean", "p last", "v", "");
+    op(g, "Add", "v tiny", "t", "");
+    op(g, "Sqrt", "t", "r", "");
+    if (reciprocal) op(g, "Reciprocal", "r", "i", "");
+    op(g, reciprocal ? "Mul" : "Div", reciprocal ? "i d" : "d r", "n", "");
+    op(g, "Mul", "n s", "c", "");
+    op(g, "Add", "b c", "y", "");
+}
+
+static void norm_constants(struct bytes *g, uint64_t *state)
+{
+    constant(g, "last", TN_EL_I64, "1", &(int64_t){-1}, 8);
+    scalar(g, "two", 2);
+    scalar(g, "tiny", 1e-5f);
+    reals(g, "s", "6", 6, -1, 1, state);
+    reals(g, "b", "6", 6, -1, 1, state);
+    port(g, 11, "x", TN_EL_F32, "batch,4,h,6");
+    port(g, 12, "y", TN_EL_F32, "batch,4,h,6");
+}
+
+TEST(a_written_normalisation_is_one_operator)
+{
+    for (int form = 0; form < 4; form++) {
+        struct bytes g = {0};
+        uint64_t state = 1;
+        begin();
+        put_norm(&g, form & 1, form & 2);
+        norm_constants(&g, &state);
+        struct given in = image(3, form == 3);
+        expect(g, &in, "\"norm\":2", "LayerNormalization ");
+    }
+}
+
+TEST(a_normalisation_whose_difference_is_read_elsewhere_keeps_it)
+{
+    struct bytes g = {0};
+    uint64_t state = 1;
+    begin();
+    put_norm(&g, false, false);
+    norm_constants(&g, &state);
+    port(&g, 12, "d", TN_EL_F32, "batch,4,h,6");
+    struct given in = image(3, false);
+    expect(g, &in, "\"norm\":2", "ReduceMean Sub LayerNormalization ");
+}
+
+TEST(the_square_of_another_difference_is_no_normalisation)
+{
+    struct bytes g = {0};
+    uint64_t state = 1;
+    begin();
+    op(&g, "ReduceMean", "x last", "m", "keepdims=1");
+    op(&g, "Sub", "x m", "d", "");
+    op(&g, "Pow", "x two", "p", "");
+    op(&g, "ReduceMean", "p last", "v", "");
+    op(&g, "Add", "v tiny", "t", "");
+    op(&g, "Sqrt", "t", "r", "");
+    op(&g, "Div", "d r", "n", "");
+    op(&g, "Mul", "n s", "c", "");
+    op(&g, "Add", "b c", "y", "");
+    norm_constants(&g, &state);
+    struct given in = image(3, false);
+    expect(g, &in, "{}", "ReduceMean Sub Pow ReduceMean Add Sqrt Div Mul Add ");
+}
+
+TEST(written_gelu_is_found_in_any_order_of_products)
+{
+    static const char *const forms[] = {"erf", "cube", "square"};
+    for (int form = 0; form < 3; form++) {
+        struct bytes g = {0};
+        begin();
+        scalar(&g, "half", 0.5f);
+        scalar(&g, "one", 1);
+        scalar(&g, "root", 1.41421354f);
+        scalar(&g, "three", 3);
+        scalar(&g, "little", 0.044715f);
+        scalar(&g, "slope", 0.797884583f);
+        if (strcmp(forms[form], "erf") == 0) {
+            op(&g, "Div", "x root", "u", "");
+            op(&g, "Erf", "u", "f", "");
+            op(&g, "Add", "f one", "a", "");
+            op(&g, "Mul", "half a", "h", "");
+            op(&g, "Mul", "h x", "y", "");
+        } else if (strcmp(forms[form], "cube") == 0) {
+            op(&g, "Pow", "x three", "c", "");
+            op(&g, "Mul", "little c", "l", "");
+            op(&g, "Add", "x l", "s", "");
+            op(&g, "Mul", "s slope", "u", "");
+            op(&g, "Tanh", "u", "f", "");
+            op(&g, "Add", "one f", "a", "");
+            op(&g, "Mul", "x a", "h", "");
+            op(&g, "Mul", "h half", "y", "");
+        } else {
+            op(&g, "Mul", "x x", "q", "");
+            op(&g, "Mul", "q little", "l", "");
+            op(&g, "Add", "l one", "s", "");
+            op(&g, "Mul", "x slope", "t", "");
+            op(&g, "Mul", "t s", "u", "");
+            op(&g, "Tanh", "u", "f", "");
+            op(&g, "Add", "one f", "a", "");
+            op(&g, "Mul", "x half", "h", "");
+            op(&g, "Mul", "h a", "y", "");
+        }
+        port(&g, 11, "x", TN_EL_F32, "batch,4,h,w");
+        port(&g, 12, "y", TN_EL_F32, "batch,4,h,w");
+        struct given in = image(3, true);
+        expect(g, &in, "\"gelu\":1", "Gelu ");
+    }
+}
+
 TEST(an_identity_between_input_and_output_keeps_both)
 {
     struct bytes g = {0};
@@ -397,7 +513,7 @@ struct generating {
     struct bytes g;
     uint64_t state;
     int values; /* v0 is the input; all of one shape */
-    int constants;
+    int constants, rows;
 };
 
 static int below(struct generating *s, int n)
@@ -416,6 +532,14 @@ static void emit(struct generating *s, const char *type, const char *in, const c
 {
     char out[16];
     snprintf(out, sizeof(out), "v%d", s->values++);
+    op(&s->g, type, in, out, attrs);
+}
+
+/* A value of another shape, w0, w1 ... */
+static void emit_row(struct generating *s, const char *type, const char *in, const char *attrs)
+{
+    char out[16];
+    snprintf(out, sizeof(out), "w%d", s->rows++);
     op(&s->g, type, in, out, attrs);
 }
 
@@ -476,6 +600,59 @@ static void emit_gate(struct generating *s)
     if (!late) emit(s, "Mul", in, "");
 }
 
+/* One of the values is read twice and a shape of one element more than the norm needs may come in between. */
+static void emit_norm(struct generating *s)
+{
+    char in[64];
+    int x = pick(s), difference;
+    snprintf(in, sizeof(in), "v%d last", x);
+    emit_row(s, "ReduceMean", in, "");
+    snprintf(in, sizeof(in), "v%d w%d", x, s->rows - 1);
+    difference = s->values;
+    emit(s, "Sub", in, "");
+    snprintf(in, sizeof(in), below(s, 2) ? "v%d two" : "v%d v%d", difference, difference);
+    emit(s, strstr(in, "two") ? "Pow" : "Mul", in, "");
+    snprintf(in, sizeof(in), "v%d last", s->values - 1);
+    emit_row(s, "ReduceMean", in, "");
+    snprintf(in, sizeof(in), "w%d tiny", s->rows - 1);
+    emit_row(s, "Add", in, "");
+    snprintf(in, sizeof(in), "w%d", s->rows - 1);
+    emit_row(s, "Sqrt", in, "");
+    snprintf(in, sizeof(in), "v%d w%d", difference, s->rows - 1);
+    emit(s, "Div", in, "");
+    for (int i = 0; i < 2; i++) {
+        snprintf(in, sizeof(in), "v%d k%d", s->values - 1, s->constants);
+        reals(&s->g, in + strcspn(in, "k"), below(s, 4) ? "6" : "6,1", 6, -1, 1, &s->state);
+        s->constants++;
+        emit(s, i ? "Add" : "Mul", in, "");
+    }
+}
+
+static void emit_gelu(struct generating *s)
+{
+    char in[64];
+    int x = pick(s);
+    bool by_tanh = below(s, 2), early = below(s, 2);
+    snprintf(in, sizeof(in), by_tanh ? "v%d three" : "v%d root", x);
+    emit(s, by_tanh ? "Pow" : "Div", in, "");
+    if (by_tanh) {
+        snprintf(in, sizeof(in), "v%d little", s->values - 1);
+        emit(s, "Mul", in, "");
+        snprintf(in, sizeof(in), "v%d v%d", x, s->values - 1);
+        emit(s, "Add", in, "");
+        snprintf(in, sizeof(in), "slope v%d", s->values - 1);
+        emit(s, "Mul", in, "");
+    }
+    snprintf(in, sizeof(in), "v%d", s->values - 1);
+    emit(s, by_tanh ? "Tanh" : "Erf", in, "");
+    snprintf(in, sizeof(in), "one v%d", s->values - 1);
+    emit(s, "Add", in, "");
+    snprintf(in, sizeof(in), early ? "v%d half" : "v%d v%d", s->values - 1, x);
+    emit(s, "Mul", in, "");
+    snprintf(in, sizeof(in), early ? "v%d v%d" : "v%d half", s->values - 1, x);
+    emit(s, "Mul", in, "");
+}
+
 static void emit_any(struct generating *s)
 {
     static const struct {
@@ -485,12 +662,14 @@ static void emit_any(struct generating *s)
     static const char *const binary[] = {"Add", "Mul", "Sub", "Max"};
     char in[64];
     snprintf(in, sizeof(in), "v%d", pick(s));
-    switch (below(s, 9)) {
+    switch (below(s, 11)) {
     case 0:
     case 1: emit_product(s); return;
     case 2: emit_normalisation(s); return;
     case 3: emit_constant_pair(s, (const char *[]){"Add", "Mul", "Div", "Sub"}[below(s, 4)]); return;
     case 4: emit_gate(s); return;
+    case 9: emit_norm(s); return;
+    case 10: emit_gelu(s); return;
     case 5:
         emit(s, "Transpose", in, "perm=0,1,3,2");
         snprintf(in, sizeof(in), "v%d", s->values - 1);
@@ -515,6 +694,14 @@ static struct bytes generate(uint64_t seed)
     scalar(&s.g, "zero", 0);
     scalar(&s.g, "three", 3);
     scalar(&s.g, "six", 6);
+    scalar(&s.g, "one", 1);
+    scalar(&s.g, "two", 2);
+    scalar(&s.g, "half", 0.5f);
+    scalar(&s.g, "tiny", 1e-3f);
+    scalar(&s.g, "root", 1.41421354f);
+    scalar(&s.g, "little", 0.044715f);
+    scalar(&s.g, "slope", 0.797884583f);
+    constant(&s.g, "last", TN_EL_I64, "1", &(int64_t){-1}, 8);
     port(&s.g, 11, "v0", TN_EL_F32, seed % 2 ? "2,4,6,6" : "n,4,s,s");
     while (s.values < wanted) emit_any(&s);
     for (int v = 1; v < s.values && outputs < OUTPUTS; v++) {
