@@ -296,6 +296,29 @@ struct tn_bytes_window_args {
     size_t sums_stride;
 };
 
+/* ---- Codes ---- */
+
+/* y = the lowest byte of the whole number min(max(round(x / scale) + zero, low), high), to even where it is halfway; of NaN
+ * the code is 0. zero, low and high are whole numbers of [-256, 511]. */
+struct tn_codes_args {
+    const float *x;
+    uint8_t *y;
+    size_t count;
+    float scale, zero, low, high;
+};
+
+/* v = sums + add + times[0] * factor[0] + times[1] * factor[1] in 32 bits that wrap; then y = float(v) * scale + bias, each
+ * rounded once. A bias of 0 is not added. */
+struct tn_sums_args {
+    const int32_t *sums;
+    float *y; /* may be the sums' memory */
+    size_t count;
+    uint32_t add, factor[2];
+    const int32_t *times[2]; /* [count], or NULL */
+    float scale, bias;
+    const float *scales, *biases; /* [count] instead, or NULL */
+};
+
 /* ---- 3 x 3 windows ---- */
 
 /*
@@ -371,6 +394,11 @@ struct tn_kernels {
     bool (*bytes_window_pack_size)(size_t maps, size_t quads, size_t taps, size_t *bytes);
     void (*bytes_window_pack)(const int8_t *w, size_t maps, size_t quads, size_t taps, void *packed);
     void (*bytes_window)(const struct tn_bytes_window_args *a);
+
+    /* Widens [*low, *high] until the numbers of x lie in it; NaN lies in everything. */
+    void (*range)(const float *x, size_t count, float *low, float *high);
+    void (*to_codes)(const struct tn_codes_args *a);
+    void (*from_sums)(const struct tn_sums_args *a);
 
     /* Weights [maps][channels][9]. False when the size does not fit. */
     bool (*conv3_pack_size)(size_t maps, size_t channels, size_t *bytes);

@@ -181,25 +181,64 @@ static bool infer_dynamic(struct tn_infer *x)
     return true;
 }
 
+enum { RANGE_BLOCK = 1 << 14 };
+
+/* One range of numbers by block; coded by one scale. */
+struct dynamic {
+    const struct tn_kernels *kernels;
+    const float *x;
+    uint64_t count;
+    float (*ranges)[2];
+    uint8_t *y;
+    float scale, zero;
+};
+
+static uint64_t block_of(const struct dynamic *d, uint64_t i)
+{
+    uint64_t left = d->count - i * RANGE_BLOCK;
+    return left < RANGE_BLOCK ? left : RANGE_BLOCK;
+}
+
+static void range_blocks(void *user, uint64_t begin, uint64_t end)
+{
+    const struct dynamic *d = user;
+    for (uint64_t i = begin; i < end; i++) {
+        d->ranges[i][0] = d->ranges[i][1] = 0;
+        d->kernels->range(d->x + i * RANGE_BLOCK, block_of(d, i), &d->ranges[i][0], &d->ranges[i][1]);
+    }
+}
+
+static void code_blocks(void *user, uint64_t begin, uint64_t end)
+{
+    const struct dynamic *d = user;
+    for (uint64_t i = begin; i < end; i++) {
+        struct tn_codes_args a = {d->x + i * RANGE_BLOCK, d->y + i * RANGE_BLOCK, block_of(d, i), d->scale, d->zero, 0, 255};
+        if (d->scale == 0) memset(a.y, (int)d->zero, a.count);
+        else d->kernels->to_codes(&a);
+    }
+}
+
 /* The range with 0 in it onto 0 .. 255 (ONNX, "DynamicQuantizeLinear"). */
 static bool run_dynamic(struct tn_run *r)
 {
-    const float *x = r->in[0]->data;
+    struct dynamic d = {.kernels = r->kernels, .x = r->in[0]->data, .count = r->in[0]->count, .y = r->out[0]->data};
+    uint64_t blocks = d.count / RANGE_BLOCK + (d.count % RANGE_BLOCK != 0);
     float low = 0, high = 0;
-    for (uint64_t i = 0; i < r->in[0]->count; i++) {
-        low = x[i] < low ? x[i] : low;
-        high = x[i] > high ? x[i] : high;
+    d.ranges = tn_run_scratch(r, blocks + 1, sizeof(*d.ranges));
+    if (!d.ranges) return false;
+    tn_run_items(r, blocks, RANGE_BLOCK / 4, range_blocks, &d);
+    for (uint64_t i = 0; i < blocks; i++) {
+        low = d.ranges[i][0] < low ? d.ranges[i][0] : low;
+        high = d.ranges[i][1] > high ? d.ranges[i][1] : high;
     }
-    float scale = (high - low) / 255;
-    float start = scale == 0 ? 0 : -low / scale;
-    float zero = rintf(start < 0 ? 0 : start > 255 ? 255 : start);
-    uint8_t *y = r->out[0]->data;
-    for (uint64_t i = 0; i < r->in[0]->count; i++) {
-        float v = scale == 0 ? zero : rintf(x[i] / scale) + zero;
-        y[i] = (uint8_t)(v < 0 || v != v ? 0 : v > 255 ? 255 : v);
-    }
-    if (r->out_count > 1 && r->out[1]) ((float *)r->out[1]->data)[0] = scale;
-    if (r->out_count > 2 && r->out[2]) ((uint8_t *)r->out[2]->data)[0] = (uint8_t)zero;
+    d.scale = (high - low) / 255;
+    float start = d.scale == 0 ? 0 : -low / d.scale;
+    d.zero = rintf(start < 0 ? 0 : start > 255 ? 255 : start);
+    if (isnan(d.zero)) d.zero = 0; /* the range is not finite */
+    tn_run_items(r, blocks, RANGE_BLOCK / 4, code_blocks, &d);
+    tn_heap_give(r->heap, d.ranges);
+    if (r->out_count > 1 && r->out[1]) ((float *)r->out[1]->data)[0] = d.scale;
+    if (r->out_count > 2 && r->out[2]) ((uint8_t *)r->out[2]->data)[0] = (uint8_t)d.zero;
     return true;
 }
 

@@ -55,6 +55,9 @@ TN_X86_DECLARE_BYTES(avx512vnni)
                              unsigned rank, unsigned size);                                        \
     void tn_##isa##_rows_finite(const float *x, size_t stride, size_t rows, size_t width,          \
                                 uint8_t *finite, unsigned rank, unsigned size);                    \
+    void tn_##isa##_range(const float *x, size_t count, float *low, float *high);                  \
+    void tn_##isa##_to_codes(const struct tn_codes_args *a);                                       \
+    void tn_##isa##_from_sums(const struct tn_sums_args *a);                                       \
     bool tn_##isa##_conv3_pack_size(size_t maps, size_t channels, size_t *bytes);                  \
     bool tn_##isa##_conv3_scratch_size(size_t maps, size_t channels, size_t *bytes);               \
     void tn_##isa##_conv3_pack(const void *w, enum tn_float_type type, size_t maps, size_t channels, void *packed, \
