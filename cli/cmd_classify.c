@@ -18,6 +18,8 @@ static tn_status start(struct cli *cli, tn_session *session, const struct cli_te
     request.top_k = (unsigned)v->top_k;
     request.threshold_set = cli_given(v, "threshold");
     request.threshold = (float)v->threshold;
+    request.truncation = cli_truncation(&cli->values);
+    request.side = cli_side(&cli->values);
     request.timeout_ms = cli_remaining_ms(cli);
     return tn_classify_start(session, &request, out, cli->err);
 }

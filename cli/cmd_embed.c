@@ -12,6 +12,7 @@
 #include "item_error.h"
 #include "memory.h"
 #include "npy.h"
+#include "texts.h"
 #include "view_embed.h"
 
 #include <stdio.h>
@@ -187,7 +188,8 @@ static void fill_request(struct embed *e, size_t texts, tn_embed_request *reques
     request->count = texts;
     request->role = v->role;
     request->normalize = tristate(v->normalize);
-    request->truncate = tristate(v->truncate);
+    request->truncation = cli_truncation(v);
+    request->side = cli_side(v);
     request->dimensions = (unsigned)v->dimensions;
     request->batch = (unsigned)v->batch;
     request->atomic = v->atomic;

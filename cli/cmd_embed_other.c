@@ -55,6 +55,11 @@ tn_status cli_embed_task(struct cli *cli, const char **task)
 {
     const char *asked = cli->values.task;
     const char *best = NULL, *nearest = NULL;
+    if (cli->values.truncate && cli->values.truncation) {
+        cli_refuse(cli, TN_INVALID_REQUEST, "truncate", "--truncate and --truncation say the same thing twice");
+        snprintf(cli->problem.expected, sizeof(cli->problem.expected), "--truncation alone");
+        return cli->problem.code;
+    }
     if (cli->values.plan) {
         tn_status status = cli_plan_task(cli, &asked);
         if (status != TN_OK) return status;
@@ -77,11 +82,6 @@ tn_status cli_embed_task(struct cli *cli, const char **task)
     }
     if (!asked) *task = best ? best : nearest ? nearest : CLI_EMBED_DENSE;
     return TN_OK;
-}
-
-static tn_truncation truncation_of(const struct cli *cli)
-{
-    return cli->values.truncate && strcmp(cli->values.truncate, "no") == 0 ? TN_TRUNCATE_NO : TN_TRUNCATE_AUTO;
 }
 
 static void member(struct cli *cli, const struct cli_json *account, const char *name, const char *path)
@@ -113,7 +113,8 @@ static tn_status start_sparse(struct cli *cli, tn_session *session, const struct
     request.texts = in->texts;
     request.count = in->count;
     request.role = cli->values.role;
-    request.truncation = truncation_of(cli);
+    request.truncation = cli_truncation(&cli->values);
+    request.side = cli_side(&cli->values);
     request.batch = (unsigned)cli->values.batch;
     request.timeout_ms = cli_remaining_ms(cli);
     return tn_embed_sparse_start(session, &request, out, cli->err);
@@ -180,7 +181,8 @@ static tn_status start_multi(struct cli *cli, tn_session *session, const struct 
     request.texts = in->texts;
     request.count = in->count;
     request.role = cli->values.role;
-    request.truncation = truncation_of(cli);
+    request.truncation = cli_truncation(&cli->values);
+    request.side = cli_side(&cli->values);
     request.batch = (unsigned)cli->values.batch;
     request.timeout_ms = cli_remaining_ms(cli);
     return tn_embed_multi_start(session, &request, out, cli->err);

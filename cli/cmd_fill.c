@@ -13,6 +13,8 @@ static tn_status start(struct cli *cli, tn_session *session, const struct cli_te
     request.texts = in->texts;
     request.count = in->count;
     request.top_k = (unsigned)cli->values.top_k;
+    request.truncation = cli_truncation(&cli->values);
+    request.side = cli_side(&cli->values);
     request.timeout_ms = cli_remaining_ms(cli);
     return tn_fill_start(session, &request, out, cli->err);
 }

@@ -137,6 +137,8 @@ static tn_status run(struct rerank *r)
     request.count = r->document_count;
     request.scores = scores_of(v->scores);
     request.top_k = (unsigned)v->top_k;
+    request.truncation = cli_truncation(&r->cli->values);
+    request.side = cli_side(&r->cli->values);
     request.timeout_ms = cli_remaining_ms(r->cli);
     status = tn_rerank_start(r->session, &request, &x, r->cli->err);
     cli_progress_begin(&r->progress, r->cli, "ranking", false);

@@ -21,6 +21,8 @@ static tn_status start(struct cli *cli, tn_session *session, const struct cli_te
     request.texts = in->texts;
     request.count = in->count;
     request.aggregation = aggregation_of(cli->values.aggregate);
+    request.truncation = cli_truncation(&cli->values);
+    request.side = cli_side(&cli->values);
     request.timeout_ms = cli_remaining_ms(cli);
     return tn_tag_start(session, &request, out, cli->err);
 }

@@ -149,6 +149,7 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
 #define EVERY ((1u << CLI_VERB_COUNT) - 1)
 #define PLANNED (V(CHECK) | V(PLAN) | V(QUALIFY) | V(RUN))
 #define TEXTS (V(EMBED) | V(TOKENIZE) | V(RERANK) | V(CLASSIFY) | V(TAG) | V(FILL))
+#define CUTTING (V(EMBED) | V(RERANK) | V(CLASSIFY) | V(TAG) | V(FILL))
 #define AT(member) offsetof(struct cli_values, member)
 #define FLAG(name, member, verbs, help) {name, CLI_FLAG, NULL, NULL, 0, 0, verbs, AT(member), help}
 #define STRING(name, member, value, verbs, help) {name, CLI_STRING, value, NULL, 0, 0, verbs, AT(member), help}
@@ -197,7 +198,10 @@ const struct cli_option cli_options[] = {
     STRING("role", role, "NAME", V(EMBED), "name of the package's prompt to put in front, e.g. query"),
     CHOICE("normalize", normalize, "auto|yes|no", V(EMBED), "unit length: as the package says, always, never"),
     COUNT("dimensions", dimensions, "N", 1, UINT32_MAX, V(EMBED), "keep the first N components"),
-    CHOICE("truncate", truncate, "yes|no", V(EMBED), "cut texts that are too long (the default), or fail them"),
+    CHOICE("truncation", truncation, "auto|longest_first|only_first|only_second|no", CUTTING,
+           "what is cut from texts that are too long together: the longest first unless asked; no: such texts fail"),
+    CHOICE("side", side, "auto|right|left", CUTTING, "the end that is cut: as the tokenizer says unless asked"),
+    CHOICE("truncate", truncate, "yes|no", V(EMBED), "short for --truncation auto or no"),
     FLAG("atomic", atomic, V(EMBED), "one text that fails fails all of them"),
     COUNT("batch", batch, "N", 1, UINT32_MAX, V(EMBED), "most texts per step; chosen by their length unless asked"),
     STRING("npy", npy, "OUT.npy", V(EMBED),

@@ -74,7 +74,7 @@ struct cli_values {
     const char *task, *golden;
     bool verify, provenance, capabilities;
     const char *output, *format;
-    const char *file, *role, *normalize, *truncate, *npy, *pair, *completion;
+    const char *file, *role, *normalize, *truncate, *truncation, *side, *npy, *pair, *completion;
     bool jsonl, atomic, no_special, man;
     uint64_t dimensions, batch, max_tokens, top_k; /* 0: not given */
     const char *query, *scores, *aggregate, *question, *context;

@@ -57,6 +57,21 @@ void cli_put_numbers(struct cli_out *o, const float *x, size_t n)
     cli_out_text(o, "]");
 }
 
+tn_truncation cli_truncation(const struct cli_values *v)
+{
+    static const char *const names[] = {"auto", "longest_first", "only_first", "only_second", "no"};
+    const char *asked = v->truncation ? v->truncation : v->truncate ? v->truncate : "auto";
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(asked, names[i]) == 0) return (tn_truncation)i;
+    return TN_TRUNCATE_AUTO;
+}
+
+tn_side cli_side(const struct cli_values *v)
+{
+    if (!v->side || strcmp(v->side, "auto") == 0) return TN_SIDE_AUTO;
+    return strcmp(v->side, "left") == 0 ? TN_SIDE_LEFT : TN_SIDE_RIGHT;
+}
+
 void cli_put_failure(struct cli_out *o, size_t index, const char *error_json)
 {
     struct cli_json_doc doc;

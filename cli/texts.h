@@ -43,6 +43,10 @@ struct cli_text_verb {
 
 int cli_run_texts(struct cli *cli, const struct cli_text_verb *verb);
 
+/* What --truncation (or --truncate) and --side ask for. */
+tn_truncation cli_truncation(const struct cli_values *v);
+tn_side cli_side(const struct cli_values *v);
+
 /* The kind of input that --text or --image insists on, against what the tasks of this verb take. */
 tn_status cli_check_modality(struct cli *cli);
 

@@ -119,17 +119,27 @@ void cli_view_families(struct cli_view *v, const struct cli_json *root)
 
 /* ---- tasks ---- */
 
+/* What a member means that is not there; "" where its meaning says it. */
+static const char *absent(const struct cli_json *row)
+{
+    const struct cli_json *value = cli_json_get(row, "absent");
+    return cli_json_is(value, CLI_JSON_NULL) ? "" : cli_json_text(value);
+}
+
 static void contract(struct cli_view *v, const char *title, const struct cli_json *rows)
 {
     struct cli_table t;
     if (!cli_json_is(rows, CLI_JSON_ARRAY)) return;
-    cli_table_begin(&t, "lll");
+    bool request = rows->first && cli_json_get(rows->first, "required");
+    cli_table_begin(&t, request ? "llll" : "lll");
     cli_table_cell(&t, title);
     cli_table_cell(&t, "type");
+    if (request) cli_table_cell(&t, "absent");
     cli_table_cell(&t, "meaning");
     for (const struct cli_json *r = rows->first; r; r = r->next) {
         cli_table_cell(&t, text(r, "name"));
         cli_table_cell(&t, text(r, "type"));
+        if (request) cli_table_cell(&t, cli_json_true(cli_json_get(r, "required")) ? "required" : absent(r));
         cli_table_cell(&t, text(r, "meaning"));
     }
     cli_out_text(v->out, "\n");

@@ -333,6 +333,17 @@ TN_API void tn_session_free(tn_session *session);
 
 typedef enum tn_tristate { TN_AUTO, TN_YES, TN_NO } tn_tristate;
 
+/* What is cut from texts that are longer together than the model takes. */
+typedef enum tn_truncation {
+    TN_TRUNCATE_AUTO,          /* the longest first */
+    TN_TRUNCATE_LONGEST_FIRST, /* token by token from whichever text is longer */
+    TN_TRUNCATE_ONLY_FIRST,
+    TN_TRUNCATE_ONLY_SECOND,
+    TN_TRUNCATE_NO             /* such an item is TN_INPUT_TOO_LONG */
+} tn_truncation;
+
+typedef enum tn_side { TN_SIDE_AUTO, TN_SIDE_RIGHT, TN_SIDE_LEFT } tn_side; /* AUTO: as the tokenizer says */
+
 typedef struct tn_embed_request {
     size_t struct_size;
     const tn_string *texts; /* read during the call only */
@@ -340,7 +351,8 @@ typedef struct tn_embed_request {
     const char *role;       /* name of a prompt of the package; NULL: the default prompt, if any; "": no prompt */
     tn_tristate normalize;  /* TN_AUTO: as the package says */
     unsigned dimensions;    /* 0: all; fewer: the first ones, not normalised again unless asked */
-    tn_tristate truncate;   /* TN_AUTO is yes, as the reference does; TN_NO: a longer text is TN_INPUT_TOO_LONG */
+    tn_truncation truncation; /* of a single text: TN_TRUNCATE_AUTO or TN_TRUNCATE_NO */
+    tn_side side;
     bool atomic;            /* one bad item fails the whole request */
     unsigned batch;         /* most texts per step; 0: chosen by tokens */
     uint32_t timeout_ms;    /* deadline from start; 0: none */
@@ -361,17 +373,6 @@ typedef enum tn_score_choice {
     TN_SCORES_LOGIT,
     TN_SCORES_PROBABILITY
 } tn_score_choice;
-
-/* What is cut from texts that are longer together than the model takes. */
-typedef enum tn_truncation {
-    TN_TRUNCATE_AUTO,          /* the longest first */
-    TN_TRUNCATE_LONGEST_FIRST, /* token by token from whichever text is longer */
-    TN_TRUNCATE_ONLY_FIRST,
-    TN_TRUNCATE_ONLY_SECOND,
-    TN_TRUNCATE_NO             /* such an item is TN_INPUT_TOO_LONG */
-} tn_truncation;
-
-typedef enum tn_side { TN_SIDE_AUTO, TN_SIDE_RIGHT, TN_SIDE_LEFT } tn_side; /* AUTO: as the tokenizer says */
 
 /* One vector per text over the vocabulary, of which few terms are not zero: embedding.sparse. */
 typedef struct tn_sparse_request {
@@ -502,7 +503,7 @@ typedef struct tn_answer_request {
     const tn_string *contexts;
     size_t count;
     const tn_string *questions;  /* [count] a context's own, data NULL: `question`; NULL: no context has one */
-    unsigned top_k;              /* most answers per context, at most 1000; 0: 1 */
+    unsigned top_k;              /* most answers per context; 0: 1 */
     unsigned max_answer_tokens;  /* 0: 15 */
     unsigned max_tokens;         /* of a window, the question and special tokens included; 0: the model's, at most 384 */
     bool stride_set;             /* else half of max_tokens, at most 128 */

@@ -13,10 +13,11 @@
 
 #define TN_DOC_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* ---- members: required, optional with what absence means, optional or null, required or null, import only */
+/* ---- members: required, optional with what absence means, optional or null (with what both mean), required or null, import only */
 #define TN_DOC_MUST(name, type, note) {(name), (type), TN_DOC_REQUIRED, NULL, (note)}
 #define TN_DOC_MAY(name, type, absent, note) {(name), (type), 0, (absent), (note)}
 #define TN_DOC_NULL(name, type, note) {(name), (type), TN_DOC_NULLABLE, NULL, (note)}
+#define TN_DOC_NULL_AS(name, type, absent, note) {(name), (type), TN_DOC_NULLABLE, (absent), (note)}
 #define TN_DOC_MUST_NULL(name, type, note) {(name), (type), TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, (note)}
 #define TN_DOC_OLD(name, type, note) {(name), (type), TN_DOC_NULLABLE | TN_DOC_DEPRECATED, NULL, (note)}
 

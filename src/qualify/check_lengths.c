@@ -78,7 +78,7 @@ static enum tn_status compare_cut(struct tn_suite *s, struct tn_check *c, const 
     tn_embed_request request = tn_suite_request(&texts[0], 1);
     enum tn_status status = tn_suite_ask(s, s->session, &request, &whole);
     request = tn_suite_request(&texts[1], 1);
-    request.truncate = TN_NO;
+    request.truncation = TN_TRUNCATE_NO;
     if (!status) status = tn_suite_ask(s, s->session, &request, &part);
     if (!status && (whole.failure || whole.failed || part.failure || part.failed)) {
         tn_check_fail(c, "refused: %s", whole.message[0] ? whole.message : part.message);
@@ -127,7 +127,7 @@ static enum tn_status check_refusal(struct tn_suite *s, const char *text, size_t
                                         NULL);
     if (!c) return tn_suite_no_memory(s);
     tn_embed_request request = tn_suite_request(texts, 3);
-    request.truncate = TN_NO;
+    request.truncation = TN_TRUNCATE_NO;
     enum tn_status status = tn_suite_ask(s, s->session, &request, &each);
     request.atomic = true;
     if (!status) status = tn_suite_ask(s, s->session, &request, &atomic);

@@ -25,18 +25,13 @@ static enum tn_status start_embedding(tn_session *session, const tn_embed_reques
     return tn_embed_start(session, request, out, err);
 }
 
-static tn_truncation truncation_of(const tn_embed_request *request)
-{
-    return request->truncate == TN_NO ? TN_TRUNCATE_NO : TN_TRUNCATE_AUTO;
-}
-
 static enum tn_status start_classify(tn_session *session, const tn_embed_request *request, tn_execution **out, tn_error *err)
 {
     tn_classify_request r = TN_INIT(tn_classify_request);
     r.texts = request->texts;
     r.count = request->count;
     r.batch = request->batch;
-    r.truncation = truncation_of(request);
+    r.truncation = request->truncation;
     return tn_classify_start(session, &r, out, err);
 }
 
@@ -47,7 +42,7 @@ static enum tn_status start_rerank(tn_session *session, const tn_embed_request *
     r.documents = request->texts;
     r.count = request->count;
     r.batch = request->batch;
-    r.truncation = truncation_of(request);
+    r.truncation = request->truncation;
     return tn_rerank_start(session, &r, out, err);
 }
 
@@ -57,7 +52,7 @@ static enum tn_status start_tag(tn_session *session, const tn_embed_request *req
     r.texts = request->texts;
     r.count = request->count;
     r.batch = request->batch;
-    r.truncation = truncation_of(request);
+    r.truncation = request->truncation;
     r.want_logits = true;
     r.aggregation = TN_AGGREGATE_SIMPLE;
     return tn_tag_start(session, &r, out, err);
@@ -94,7 +89,7 @@ static enum tn_status start_fill(tn_session *session, const tn_embed_request *re
     r.texts = texts;
     r.count = request->count;
     r.batch = request->batch;
-    r.truncation = truncation_of(request);
+    r.truncation = request->truncation;
     if (!st) st = tn_fill_start(session, &r, out, err); /* copies the texts */
     tn_buf_release(&whole);
     tn_free(alloc, texts);
@@ -120,7 +115,7 @@ static enum tn_status start_sparse(tn_session *session, const tn_embed_request *
     r.texts = request->texts;
     r.count = request->count;
     r.batch = request->batch;
-    r.truncation = truncation_of(request);
+    r.truncation = request->truncation;
     return tn_embed_sparse_start(session, &r, out, err);
 }
 
@@ -131,7 +126,7 @@ static enum tn_status start_multi(tn_session *session, const tn_embed_request *r
     r.count = request->count;
     r.role = "document";
     r.batch = request->batch;
-    r.truncation = truncation_of(request);
+    r.truncation = request->truncation;
     return tn_embed_multi_start(session, &r, out, err);
 }
 

@@ -81,24 +81,6 @@ static void write_route(struct tn_json_writer *w, const struct tn_description *d
 
 static void write_contract(struct tn_json_writer *w)
 {
-    tn_jw_member_cstr(w, "what", "parts of each context that answer a question");
-    tn_jw_key(w, "request");
-    tn_jw_begin_array(w);
-    tn_contract_field(w, "question", "UTF-8 text", "what is asked of every context that has no question of its own");
-    tn_contract_field(w, "contexts", "UTF-8 text or {id, text, question} [0..items]", "where answers are looked for");
-    tn_contract_field(w, "top_k", "count", "most answers per context, at most 1000; absent: 1");
-    tn_contract_field(w, "max_answer_tokens", "count", "longest answer; absent: 15");
-    tn_contract_field(w, "max_tokens", "count", "of a window, the question and special tokens included; absent: what the model takes, at "
-                      "most 384; a longer context is read in several windows and nothing of it is cut");
-    tn_contract_field(w, "stride", "count", "tokens of the context that neighbouring windows share; absent: half a window, at most 128");
-    tn_contract_field(w, "no_answer", "bool", "whether \"no answer\" is among the answers, with its least score in any window; absent: as "
-                      "the package says");
-    tn_contract_field(w, "align_words", "bool", "whether answers are widened to whole words; absent: yes");
-    tn_contract_field(w, "want_logits", "bool", "also every token's logits");
-    tn_contract_field(w, "atomic", "bool", "whether one bad item fails the whole request");
-    tn_contract_field(w, "batch", "count", "most windows per step; absent: chosen by tokens");
-    tn_contract_field(w, "timeout_ms", "milliseconds", "deadline from the start");
-    tn_jw_end_array(w);
     tn_jw_key(w, "result");
     tn_jw_begin_array(w);
     tn_contract_field(w, "answers", "[{answer, score, start, end, bytes, none}] per context", "best first; start and end in code points, "
@@ -120,7 +102,6 @@ static void write_contract(struct tn_json_writer *w)
 /* ---- the request as a document ------------------------------------------------------------------------------------------ */
 
 static const struct tn_doctype any_text = {.kind = TN_DOC_STRING};
-static const struct tn_doctype most_answers = {.kind = TN_DOC_INT, .format = "uint32", .least = 1, .most = TN_ANSWER_MOST};
 static const struct tn_doctype overlap = {.kind = TN_DOC_INT, .format = "uint32", .least = 0, .most = UINT32_MAX};
 
 TN_DOC_OBJECT_TYPE(tn_answer_context_type, "Context", "A context with an id and a question.",
@@ -132,18 +113,18 @@ static const struct tn_doctype context_item = {.kind = TN_DOC_CHOICE, .choices =
 static const struct tn_doctype contexts = {.kind = TN_DOC_LIST, .items = &context_item};
 
 TN_DOC_OBJECT_TYPE(tn_answer_request_type, "AnswerRequest", "A question and the contexts in which its answers are looked for.",
-    TN_DOC_NULL("question", TN_DOC_TEXT, "The question; absent: every context has its own."),
-    TN_DOC_MUST("contexts", &contexts, "The contexts."),
-    TN_DOC_NULL("top_k", &most_answers, "Most answers per context; absent: 1."),
-    TN_DOC_NULL("max_answer_tokens", &tn_form_count, "Longest answer in tokens; absent: 15."),
-    TN_DOC_NULL("max_tokens", &tn_form_count, "Tokens of a window; absent: what the model takes, at most 384."),
+    TN_DOC_NULL("question", TN_DOC_TEXT, "What is asked of every context that has no question of its own."),
+    TN_DOC_MUST("contexts", &contexts, "Where answers are looked for."),
+    TN_DOC_NULL_AS("top_k", &tn_form_count, "1", "Most answers per context."),
+    TN_DOC_NULL_AS("max_answer_tokens", &tn_form_count, "15", "Longest answer in tokens."),
+    TN_DOC_NULL("max_tokens", &tn_form_count, "Tokens of a window, the question and special tokens included; absent: what the model takes, "
+                "at most 384. A longer context is read in several windows and nothing of it is cut."),
     TN_DOC_NULL("stride", &overlap, "Tokens of the context that neighbouring windows share; absent: half a window, at most 128."),
-    TN_DOC_NULL("no_answer", TN_DOC_BOOLEAN, "Whether \"no answer\" is among the answers; absent: as the package says."),
+    TN_DOC_NULL("no_answer", TN_DOC_BOOLEAN, "Whether \"no answer\" is among the answers, with its least score in any window; absent: as "
+                "the package says."),
     TN_DOC_MAY("align_words", TN_DOC_BOOLEAN, "true", "Whether answers are widened to whole words."),
     TN_DOC_MAY("want_logits", TN_DOC_BOOLEAN, "false", "Also every token's logits."),
-    TN_DOC_MAY("atomic", TN_DOC_BOOLEAN, "false", "Whether one bad item fails the whole request."),
-    TN_DOC_NULL("batch", &tn_form_count, "Most windows per step; absent: chosen by tokens."),
-    TN_DOC_NULL("timeout_ms", &tn_form_timeout, "Deadline from the start, in milliseconds."));
+    TN_FORM_STEPS);
 
 /* False without memory. */
 static bool read_questions(struct tn_json list, struct tn_arena *arena, size_t count, const tn_string **out)
@@ -210,6 +191,7 @@ const struct tn_task tn_task_question_answer = {
     .name = "question-answer",
     .contract = "tenon.question-answer/v1",
     .recipe = &tn_recipe_answer,
+    .what = "parts of each context that answer a question",
     .write = write_contract,
     .assess = assess,
     .write_route = write_route,

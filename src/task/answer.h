@@ -14,9 +14,8 @@ extern const struct tn_recipe tn_recipe_answer;
 
 /*
  * WINDOW_TOKENS, ANSWER_TOKENS, OVERLAP: the pipeline's max_seq_len, max_answer_len and doc_stride where nothing is asked.
- * MOST: answers per context that a request may ask for; all of them are kept for every window until the last is known.
  */
-enum { TN_ANSWER_WINDOW_TOKENS = 384, TN_ANSWER_TOKENS = 15, TN_ANSWER_OVERLAP = 128, TN_ANSWER_MOST = 1000 };
+enum { TN_ANSWER_WINDOW_TOKENS = 384, TN_ANSWER_TOKENS = 15, TN_ANSWER_OVERLAP = 128 };
 
 /* What a request comes to. */
 struct tn_answer_rule {
@@ -51,6 +50,8 @@ struct tn_answer_span {
     uint32_t first, last;
 };
 
+/* No window has more spans. */
+size_t tn_answer_most_spans(const struct tn_answer_rule *rule);
 /* Candidates that a window gives: more than are wanted, because aligned to words some become the same. */
 size_t tn_answer_candidates(const struct tn_answer_rule *rule);
 /*

@@ -12,11 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * STATEMENT_BYTES: room for the statements of a request. STEP_BYTES: for what is kept of a step's windows. WORD_BYTES: an
- * answer's text as admission counts it.
- */
-enum { STATEMENT_BYTES = 16 << 10, STEP_BYTES = 512 << 10, WORD_BYTES = 128, WIDTH = 2 };
+/* STEP_BYTES: for what is kept of a step's windows. WORD_BYTES: an answer's text as admission counts it. */
+enum { STEP_BYTES = 512 << 10, WORD_BYTES = 128, WIDTH = 2 };
 
 /* In an item's detail: why a context was refused before its turn. */
 #define EMPTY_CONTEXT UINT64_MAX
@@ -165,7 +162,6 @@ static enum tn_status check_question(const struct tn_recipe_model *m, const tn_a
 static enum tn_status check_numbers(const struct tn_recipe_model *m, const tn_answer_request *r, struct tn_error *err)
 {
     struct tn_answer_rule rule = rule_of(m, r);
-    if (r->top_k > TN_ANSWER_MOST) return tn_request_refuse(err, "top_k", "more answers than are kept", "at most 1000", r->top_k);
     if ((unsigned)r->no_answer > TN_NO) return tn_request_refuse(err, "no_answer", "no_answer has no such value", "auto, yes or no", (unsigned)r->no_answer);
     if ((unsigned)r->align_words > TN_NO)
         return tn_request_refuse(err, "align_words", "align_words has no such value", "auto, yes or no", (unsigned)r->align_words);
@@ -208,14 +204,18 @@ static bool measure_item(const struct tn_answer_rule *rule, bool logits, uint64_
 {
     uint64_t step = (rule->max_tokens - rule->stride + 3) / 4, windows = 1 + bytes / step, one, text = bytes < WORD_BYTES ? bytes : WORD_BYTES;
     uint64_t per_window = sizeof(size_t) + (logits ? (uint64_t)rule->max_tokens * WIDTH * sizeof(float) : 0);
-    return tn_mul64(windows, per_window, &one) && tn_add64(one, sizeof(struct found) + rule->top_k * (sizeof(tn_answer) + text), out);
+    uint64_t answers;
+    if (!tn_mul64(windows, tn_answer_most_spans(rule), &answers) || !tn_add64(answers, 1, &answers)) return false;
+    if (answers > rule->top_k) answers = rule->top_k;
+    return tn_mul64(windows, per_window, &one) && tn_mul64(answers, sizeof(tn_answer) + text, &answers) &&
+           tn_add64(one, answers, &one) && tn_add64(one, sizeof(struct found), out);
 }
 
 /* Beside its results: the answers of all windows of the longest context, and what a window takes while it is looked at. */
-static bool measure_work(const struct tn_answer_rule *rule, uint64_t longest, uint64_t *out)
+static bool measure_work(const struct tn_recipe_model *m, const struct tn_answer_rule *rule, uint64_t longest, uint64_t *out)
 {
     uint64_t step = (rule->max_tokens - rule->stride + 3) / 4, windows = 1 + longest / step, candidates = tn_answer_candidates(rule), all;
-    uint64_t fixed = sizeof(struct tn_recipe_run) + STATEMENT_BYTES + STEP_BYTES + candidates * sizeof(struct tn_answer_span) +
+    uint64_t fixed = sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, 0) + STEP_BYTES + candidates * sizeof(struct tn_answer_span) +
                      2 * (rule->max_tokens + 1) * sizeof(float);
     return tn_mul64(windows, candidates * 2 * (sizeof(struct tn_answer_entry) + 2 * sizeof(uint32_t)), &all) && tn_add64(all, fixed, out);
 }
@@ -237,7 +237,7 @@ static enum tn_status measure(const struct tn_recipe_model *m, const void *reque
         fits = measure_item(&rule, r->want_logits, length, &one) && tn_add64(all, one, &all) && tn_add64(all, own, &all);
         if (fits && r->questions) fits = tn_add64(all, r->question.length + sizeof(tn_string), &all);
     }
-    fits = fits && measure_work(&rule, longest, &one) && tn_add64(all, one, &all);
+    fits = fits && measure_work(m, &rule, longest, &one) && tn_add64(all, one, &all);
     if (!fits || !tn_add64(*bytes, all, bytes)) return tn_request_refuse_limit(err, "contexts", "items", r->count, m->text.ctx->limits.items);
     return TN_OK;
 }
@@ -433,7 +433,7 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
         return TN_INSUFFICIENT_MEMORY;
     struct tn_answer_window w = {(const float (*)[2])(const void *)result, flight->first, flight->count, run->tokens + flight->at, flight->has_null};
     size_t n = tn_answer_spans(&run->rule, &w, run->work, run->spans, &null);
-    if (!isfinite(null)) return TN_NUMERICAL_FAILURE;
+    if (!tn_scores_finite(&null, 1)) return TN_NUMERICAL_FAILURE;
     for (size_t k = 0; k < n; k++) {
         uint32_t begin, end;
         tn_answer_bytes(&run->rule, &w, &run->spans[k], &begin, &end);

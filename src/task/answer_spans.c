@@ -12,9 +12,15 @@
 
 #include <math.h>
 
+size_t tn_answer_most_spans(const struct tn_answer_rule *rule)
+{
+    return rule->max_tokens * (rule->most_tokens < rule->max_tokens ? rule->most_tokens : rule->max_tokens);
+}
+
 size_t tn_answer_candidates(const struct tn_answer_rule *rule)
 {
-    return rule->align_words ? 2 * rule->top_k + 10 : rule->top_k;
+    size_t wanted = rule->align_words ? 2 * rule->top_k + 10 : rule->top_k, all = tn_answer_most_spans(rule);
+    return wanted < all ? wanted : all;
 }
 
 /* p[0]: of "no answer", p[1 + i]: of token i. `which` 0: beginnings, 1: ends. */

@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Room for the statements of a request: texts of a few words each. */
-enum { STATEMENT_BYTES = 16 << 10 };
-
 struct tn_recipe_model {
     struct tn_text_model text;
     const struct tn_description *d;
@@ -125,7 +122,7 @@ static enum tn_status measure(const struct tn_recipe_model *m, const void *reque
     struct tn_text_source source = source_of(r, prompt);
     st = tn_text_items_measure(&m->text, &source, bytes, err);
     if (st) return st;
-    uint64_t own = sizeof(struct tn_recipe_run) + STATEMENT_BYTES + (uint64_t)m->width * (sizeof(float) + sizeof(uint32_t));
+    uint64_t own = sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, prompt ? prompt->name.n : 0) + (uint64_t)m->width * (sizeof(float) + sizeof(uint32_t));
     if (!tn_mul64(per_item, r->count, &all) || !tn_add64(*bytes, all, bytes) || !tn_add64(*bytes, own, bytes)) {
         return tn_request_refuse_limit(err, "texts", "items", r->count, m->text.ctx->limits.items);
     }
@@ -175,6 +172,8 @@ static bool state_options(struct tn_recipe_run *run, const tn_classify_request *
     if (r->top_k) tn_stated_request_u64(&run->stated, "top_k", r->top_k);
     if (r->threshold_set)
         tn_stated_request(&run->stated, "threshold", text_of_threshold(&run->stated.arena, r->threshold));
+    else if (!run->threshold_set && tn_classify_defaults_of(run->head).threshold)
+        tn_stated_request(&run->stated, "threshold", TN_STR("null")); /* what else was asked for takes it away */
     tn_text_choices_state(&choices, &run->stated);
     return !run->stated.no_memory;
 }
@@ -228,8 +227,7 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
     (void)step;
     memcpy(run->logits + i * width, result, width * sizeof(*result));
     tn_score_apply(&run->scoring, result, run->scores, width);
-    for (size_t k = 0; k < width; k++)
-        if (!isfinite(run->scores[k])) return TN_NUMERICAL_FAILURE;
+    if (!tn_scores_finite(run->scores, width)) return TN_NUMERICAL_FAILURE;
     size_t best = tn_scores_best(run->scores, width, run->most, run->order);
     for (size_t k = 0; k < best; k++) {
         uint32_t id = run->order[k];

@@ -64,16 +64,6 @@ static void write_route(struct tn_json_writer *w, const struct tn_description *d
 
 static void write_contract(struct tn_json_writer *w)
 {
-    tn_jw_member_cstr(w, "what", "labels of each text, or pair of texts, with scores");
-    tn_jw_key(w, "request");
-    tn_jw_begin_array(w);
-    tn_contract_field(w, "texts", "UTF-8 text or {id, text, pair} [0..items]", "a pair becomes one sequence by the package's template");
-    tn_contract_field(w, "scores", "auto | logit | probability", "auto: a probability, or of a regression its value");
-    tn_contract_field(w, "top_k", "count", "most labels per text, best first; absent: 1 where labels exclude one another, else all");
-    tn_contract_field(w, "threshold", "number", "labels below it are left out; absent: 0.5 of multi_label_classification "
-                      "unless top_k is given, else nothing is left out");
-    tn_text_choices_fields(w);
-    tn_jw_end_array(w);
     tn_jw_key(w, "result");
     tn_jw_begin_array(w);
     tn_contract_field(w, "labels", "[{id, label, score}] per text", "best first, equal scores by id");
@@ -94,10 +84,11 @@ static void write_contract(struct tn_json_writer *w)
 /* ---- the request as a document ------------------------------------------------------------------------------------------ */
 
 TN_DOC_OBJECT_TYPE(tn_classify_request_type, "ClassifyRequest", "Texts to be labelled.",
-    TN_DOC_MUST("texts", &tn_form_pairs, "Texts, or pairs of texts."),
-    TN_DOC_NULL("scores", &tn_form_scores, "Kind of score; absent: auto."),
-    TN_DOC_NULL("top_k", &tn_form_count, "Most labels per text; absent: by the kind of problem."),
-    TN_DOC_NULL("threshold", TN_DOC_FLOAT, "Labels below it are left out."),
+    TN_DOC_MUST("texts", &tn_form_pairs, "Texts, or pairs of texts, of which each becomes one sequence by the package's template."),
+    TN_DOC_NULL_AS("scores", &tn_form_scores, "\"auto\"", "Kind of score; auto: a probability, or of a regression its value."),
+    TN_DOC_NULL("top_k", &tn_form_count, "Most labels per text, best first; absent: 1 where labels exclude one another, else all."),
+    TN_DOC_NULL("threshold", TN_DOC_FLOAT, "Labels below it are left out; absent: 0.5 of multi_label_classification unless logits or "
+                "top_k are asked for, else none is left out."),
     TN_FORM_CHOICES);
 
 enum tn_status tn_classify_read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
@@ -136,6 +127,7 @@ const struct tn_task tn_task_classify_text = {
     .name = "classify.text",
     .contract = "tenon.classify.text/v1",
     .recipe = &tn_recipe_classify_text,
+    .what = "labels of each text, or pair of texts, with scores",
     .write = write_contract,
     .assess = assess,
     .write_route = write_route,

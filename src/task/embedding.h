@@ -2,6 +2,7 @@
 #ifndef TN_TASK_EMBEDDING_H
 #define TN_TASK_EMBEDDING_H
 
+#include "task/scores.h"
 #include "task/task.h"
 
 extern const struct tn_recipe tn_recipe_embedding_dense;

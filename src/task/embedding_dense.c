@@ -9,6 +9,7 @@
 #include "base/json_write.h"
 #include "task/embedding.h"
 #include "task/needs.h"
+#include "task/text_choices.h"
 
 /* ---- what the architecture was saved for ----------------------------------------------------------------------- */
 
@@ -109,22 +110,8 @@ static void write_route(struct tn_json_writer *w, const struct tn_description *d
 {
     const struct tn_module *pooling = tn_embedding_pooling(d);
     write_modules(w, d, route);
-    tn_jw_key(w, "prompts");
-    tn_jw_begin_object(w);
-    for (uint32_t i = 0; i < d->prompt_count; i++) {
-        tn_jw_key_str(w, d->prompts[i].name);
-        tn_jw_str(w, d->prompts[i].text);
-    }
-    tn_jw_end_object(w);
-    tn_jw_key(w, "default_prompt");
-    if (d->default_prompt.n) {
-        tn_jw_str(w, d->default_prompt);
-    } else {
-        tn_jw_null(w);
-    }
+    tn_text_route_write(w, d, route);
     tn_jw_member_bool(w, "prompt_in_pooling", !pooling || pooling->include_prompt);
-    tn_jw_member_u64(w, "max_tokens", route->max_tokens);
-    tn_jw_member_str(w, "truncation_side", d->tokenizer.truncation_side);
     tn_jw_member_bool(w, "normalizes", tn_embedding_normalizes(d));
     tn_jw_key(w, "truncate_dimensions");
     if (d->truncate_dim) {
@@ -134,37 +121,16 @@ static void write_route(struct tn_json_writer *w, const struct tn_description *d
     }
 }
 
-static void write_field(struct tn_json_writer *w, const char *name, const char *type, const char *meaning)
-{
-    tn_jw_begin_object(w);
-    tn_jw_member_cstr(w, "name", name);
-    tn_jw_member_cstr(w, "type", type);
-    tn_jw_member_cstr(w, "meaning", meaning);
-    tn_jw_end_object(w);
-}
-
 static void write_contract(struct tn_json_writer *w)
 {
-    tn_jw_member_cstr(w, "what", "one vector per text; texts near in meaning have vectors near by the package's similarity");
-    tn_jw_key(w, "request");
-    tn_jw_begin_array(w);
-    write_field(w, "texts", "UTF-8 text [0..items]", "empty texts are legal: they are their special tokens");
-    write_field(w, "role", "name of a prompt, or absent", "the prompt's text is put in front of each text; absent: the "
-                "package's default prompt; empty: no prompt");
-    write_field(w, "normalize", "auto | yes | no", "whether vectors get length 1; auto: as the package says");
-    write_field(w, "dimensions", "1..width, or absent", "keeps the first components, after everything the package does; "
-                "what is left has length 1 only when normalize is yes");
-    write_field(w, "truncate", "yes | no", "whether a text beyond the limit is cut or refused as input_too_long");
-    write_field(w, "atomic", "bool", "whether one bad item fails the whole request");
-    tn_jw_end_array(w);
     tn_jw_key(w, "result");
     tn_jw_begin_array(w);
-    write_field(w, "embedding", "f32 [dimensions] per text", "in the order of the texts; a zero vector stays zero");
-    write_field(w, "tokens", "count", "tokens that were used, special tokens and prompt included");
-    write_field(w, "truncated", "bool per text", "whether tokens beyond the limit were cut");
-    write_field(w, "normalized", "bool", "whether the vectors have length 1");
-    write_field(w, "role", "name or null", "the prompt that was applied");
-    write_field(w, "space", "SHA-256", "vectors are comparable exactly when this is equal");
+    tn_contract_field(w, "embedding", "f32 [dimensions] per text", "in the order of the texts; a zero vector stays zero");
+    tn_contract_field(w, "tokens", "count", "tokens that were used, special tokens and prompt included");
+    tn_contract_field(w, "truncated", "bool per text", "whether tokens beyond the limit were cut");
+    tn_contract_field(w, "normalized", "bool", "whether the vectors have length 1");
+    tn_contract_field(w, "role", "name or null", "the prompt that was applied");
+    tn_contract_field(w, "space", "SHA-256", "vectors are comparable exactly when this is equal");
     tn_jw_end_array(w);
     tn_jw_key(w, "invariants");
     tn_jw_begin_object(w);
@@ -179,6 +145,7 @@ const struct tn_task tn_task_embedding_dense = {
     .name = "embedding.dense",
     .contract = "tenon.embedding.dense/v1",
     .recipe = &tn_recipe_embedding_dense,
+    .what = "one vector per text; texts near in meaning have vectors near by the package's similarity",
     .write = write_contract,
     .assess = assess,
     .write_route = write_route,

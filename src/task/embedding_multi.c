@@ -137,14 +137,6 @@ static void write_route(struct tn_json_writer *w, const struct tn_description *d
 
 static void write_contract(struct tn_json_writer *w)
 {
-    tn_jw_member_cstr(w, "what", "a vector for each token of each text that counts; a query is compared with a document by the best match of "
-                      "each of its vectors");
-    tn_jw_key(w, "request");
-    tn_jw_begin_array(w);
-    tn_contract_field(w, "texts", "UTF-8 text or {id, text} [0..items]", "queries, or documents");
-    tn_contract_field(w, "role", "query | document", "required: prompt, length, filling up and the tokens that are left out depend on it");
-    tn_text_cuts_fields(w);
-    tn_jw_end_array(w);
     tn_jw_key(w, "result");
     tn_jw_begin_array(w);
     tn_contract_field(w, "vectors", "f32 [vectors, dimensions] per text", "in the order of the tokens; a text may have none");
@@ -170,8 +162,8 @@ static void write_contract(struct tn_json_writer *w)
 TN_DOC_ENUM_TYPE(tn_multi_role_type, "TextRole", "What the texts are.", "query", "document");
 
 TN_DOC_OBJECT_TYPE(tn_multi_request_type, "MultiRequest", "Texts to be turned into several vectors each.",
-    TN_DOC_MUST("texts", &tn_form_texts, "The texts."),
-    TN_DOC_MUST("role", &tn_multi_role_type, NULL),
+    TN_DOC_MUST("texts", &tn_form_texts, "Queries, or documents."),
+    TN_DOC_MUST("role", &tn_multi_role_type, "What they are: prompt, length, filling up and the tokens that are left out depend on it."),
     TN_FORM_CUTS);
 
 static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
@@ -203,6 +195,8 @@ const struct tn_task tn_task_embedding_multi = {
     .name = "embedding.multi",
     .contract = "tenon.embedding.multi/v1",
     .recipe = &tn_recipe_embedding_multi,
+    .what = "a vector for each token of each text that counts; a query is compared with a document by the "
+            "best match of each of its vectors",
     .write = write_contract,
     .assess = assess,
     .write_route = write_route,

@@ -2,6 +2,7 @@
 #ifndef TN_TASK_EMBEDDING_MULTI_H
 #define TN_TASK_EMBEDDING_MULTI_H
 
+#include "task/scores.h"
 #include "task/text_choices.h"
 
 extern const struct tn_recipe tn_recipe_embedding_multi;

@@ -7,11 +7,10 @@
 #include "base/json_write.h"
 #include "task/embedding_multi.h"
 
-#include <math.h>
 #include <string.h>
 
-/* STATEMENT_BYTES: room for the statements of a request. MOST_SPECIAL: tokens of a sequence that are none of its text. */
-enum { STATEMENT_BYTES = 16 << 10, MOST_SPECIAL = 8 };
+/* MOST_SPECIAL: tokens of a sequence that are none of its text. */
+enum { MOST_SPECIAL = 8 };
 
 struct tn_recipe_model {
     struct tn_text_model text;
@@ -161,7 +160,7 @@ static enum tn_status measure(const struct tn_recipe_model *m, const void *reque
     struct tn_text_source source = source_of(m, r);
     st = tn_text_items_measure(&m->text, &source, bytes, err);
     if (st) return st;
-    uint64_t all = sizeof(struct tn_recipe_run) + STATEMENT_BYTES, one, each = (uint64_t)m->width * sizeof(float) + sizeof(uint32_t);
+    uint64_t all = sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, 0), one, each = (uint64_t)m->width * sizeof(float) + sizeof(uint32_t);
     bool fits = true;
     for (size_t i = 0; fits && i < r->count; i++) {
         fits = tn_mul64(most_rows(&lengths, r->texts[i].length + source.prompt.n), each, &one) && tn_add64(all, one, &all) &&
@@ -254,13 +253,6 @@ static bool is_skipped(const struct tn_recipe_run *run, uint32_t id)
     return false;
 }
 
-static bool all_finite(const float *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
-}
-
 static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, uint32_t rows, size_t width, struct tn_step *step)
 {
     const struct tn_batch *batch = step->results;
@@ -277,7 +269,7 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
         memcpy(f->vectors + f->count * width, result + r * width, width * sizeof(*result));
         f->ids[f->count++] = (uint32_t)ids[r];
     }
-    return all_finite(f->vectors, f->count * width) ? TN_OK : TN_NUMERICAL_FAILURE;
+    return tn_scores_finite(f->vectors, f->count * width) ? TN_OK : TN_NUMERICAL_FAILURE;
 }
 
 static const struct tn_text_hooks hooks = {.take = take};

@@ -3,24 +3,19 @@
  * package says nothing the contract's stands in; both stay visible. What a request itself says is in its account.
  */
 #include "task/embedding.h"
-#include "task/options.h"
+#include "task/text_choices.h"
 
 enum tn_status tn_embedding_options(const struct tn_description *d, const struct tn_task_route *route, uint64_t width,
                                     struct tn_arena *arena, struct tn_option *out, uint32_t *count, struct tn_error *err)
 {
     struct tn_option_maker m = {.d = d, .arena = arena, .out = out};
-    struct tn_option *o = tn_option_begin(&m, "role", TN_STR("null"));
-    if (d->default_prompt.n) tn_option_of_package(&m, o, tn_json_text_of_str(arena, d->default_prompt), "package.default_prompt_name");
-    o = tn_option_begin(&m, "normalize", TN_STR("false"));
+    struct tn_option *o = tn_option_begin(&m, "normalize", TN_STR("false"));
     if (tn_embedding_normalizes(d)) tn_option_of_package(&m, o, TN_STR("true"), NULL);
     o = tn_option_begin(&m, "dimensions", tn_json_text_of_u64(arena, width));
     if (o->count == 0) m.no_memory = true;
     if (d->truncate_dim && d->truncate_dim < width)
         tn_option_of_package(&m, o, tn_json_text_of_u64(arena, d->truncate_dim), "package.truncate_dim");
-    tn_option_begin(&m, "truncate", TN_STR("true"));
-    o = tn_option_begin(&m, "max_tokens", (struct tn_str){NULL, 0});
-    tn_option_of_package(&m, o, tn_json_text_of_u64(arena, route->max_tokens), "max_seq_length");
-    tn_option_begin(&m, "atomic", TN_STR("false"));
+    tn_text_choices_defaults(&m, route);
     *count = m.count;
     return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
 }

@@ -5,9 +5,8 @@
 #include "base/checked.h"
 #include "base/json_write.h"
 #include "task/embedding.h"
-#include "task/text_items.h"
+#include "task/text_choices.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- the model: what is fixed per session -------------------------------------------------------------------- */
@@ -22,10 +21,11 @@ struct tn_recipe_model {
     bool normalizes;
     bool pools_max, pools_only_first, pools_first; /* what an empty span would mean */
     uint64_t width, truncate_dim;
+    const struct tn_description *d;
+    struct tn_stated stated;
     const struct tn_module *pooling;
     const struct tn_module *modules; /* of the description, for the space */
     uint32_t module_count;
-    const struct prompt *default_prompt; /* NULL: none */
     uint32_t prompt_count;
     struct prompt prompts[];
 };
@@ -76,10 +76,16 @@ static enum tn_status learn_prompts(const struct tn_recipe_env *env, struct tn_r
         p->name = d->prompts[i].name;
         p->text = d->prompts[i].text;
         if (m->pooling && !m->pooling->include_prompt) st = count_prompt(env, m, p, &e, err);
-        if (d->default_prompt.n && tn_str_eq(p->name, d->default_prompt)) m->default_prompt = p;
     }
     tn_text_encoding_release(&e);
     return st;
+}
+
+static void discard(struct tn_recipe_model *m)
+{
+    if (!m) return;
+    tn_stated_release(&m->stated);
+    tn_free(m->text.alloc, m);
 }
 
 static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err)
@@ -94,6 +100,7 @@ static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_
     struct tn_recipe_model *m = tn_calloc(env->ctx->alloc, 1, bytes);
     if (!m) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
     m->text = tn_text_model_of(env);
+    m->d = d;
     m->width = env->output_width;
     m->truncate_dim = d->truncate_dim;
     m->normalizes = tn_embedding_normalizes(d);
@@ -103,17 +110,13 @@ static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_
     m->pooling = tn_embedding_pooling(d);
     learn_pooling(m);
     enum tn_status st = learn_prompts(env, m, err);
+    if (!st) st = tn_stated_begin(&m->stated, env, tn_embedding_options, err);
     if (st) {
-        tn_free(m->text.alloc, m);
+        discard(m);
         return st;
     }
     *out = m;
     return TN_OK;
-}
-
-static void discard(struct tn_recipe_model *m)
-{
-    if (m) tn_free(m->text.alloc, m);
 }
 
 static void space(const struct tn_recipe_model *m, struct tn_sha256 *h)
@@ -145,47 +148,23 @@ struct tn_recipe_run {
     struct tn_text_items texts;
     const struct tn_recipe_model *model; /* NULL once finished */
     struct tn_alloc *alloc;
-    struct tn_embed_request request; /* texts and role are not used: they were the caller's */
     struct tn_embedding_finish finish;
     const struct prompt *prompt; /* NULL: none */
     char *role;                  /* "" when there is none */
-    bool role_asked, role_set;
-    bool package_normalizes;
-    uint64_t package_dimensions, width;
-    struct tn_str default_role;  /* of the package, or ""; lives with the description */
     float *vectors;              /* [count, finish.dimensions] */
+    struct tn_stated stated;
 };
 
-static const struct prompt *find_prompt(const struct tn_recipe_model *m, const char *role)
+static const struct prompt *find_prompt(const struct tn_recipe_model *m, const struct tn_prompt *p)
 {
-    for (uint32_t i = 0; i < m->prompt_count; i++) {
-        if (tn_str_is(m->prompts[i].name, role)) return &m->prompts[i];
-    }
+    for (uint32_t i = 0; p && i < m->prompt_count; i++)
+        if (tn_str_eq(m->prompts[i].name, p->name)) return &m->prompts[i];
     return NULL;
 }
 
-static enum tn_status refuse_role(const struct tn_recipe_model *m, const char *role, struct tn_error *err)
+static struct tn_text_choices choices_of(const struct tn_embed_request *r)
 {
-    char known[320] = "";
-    size_t at = 0;
-    for (uint32_t i = 0; i < m->prompt_count && at + 1 < sizeof(known); i++) {
-        struct tn_str name = m->prompts[i].name;
-        size_t room = sizeof(known) - 1 - at;
-        if (i > 0 && room > 2) {
-            memcpy(known + at, ", ", 2);
-            at += 2;
-            room -= 2;
-        }
-        size_t n = name.n < room ? name.n : room;
-        memcpy(known + at, name.s, n);
-        at += n;
-        known[at] = 0;
-    }
-    struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "the package has no prompt of this role");
-    tn_at_option(f, "role");
-    tn_found(f, "%.200s", role);
-    tn_expected(f, m->prompt_count ? "one of: %s" : "no role: the package states no prompts%s", known);
-    return TN_INVALID_REQUEST;
+    return (struct tn_text_choices){r->role, r->truncation, r->side, r->atomic, r->batch, r->timeout_ms};
 }
 
 static bool is_tristate(tn_tristate v)
@@ -193,17 +172,14 @@ static bool is_tristate(tn_tristate v)
     return v == TN_AUTO || v == TN_YES || v == TN_NO;
 }
 
-static enum tn_status check_options(const struct tn_recipe_model *m, const struct tn_embed_request *r,
-                                    struct tn_error *err)
+static enum tn_status check(const struct tn_recipe_model *m, const struct tn_embed_request *r, const struct prompt **prompt,
+                            struct tn_error *err)
 {
-    if (r->role && r->role[0] && !find_prompt(m, r->role)) return refuse_role(m, r->role, err);
+    struct tn_text_choices choices = choices_of(r);
+    const struct tn_prompt *stated;
     if (!is_tristate(r->normalize)) {
         return tn_request_refuse(err, "normalize", "normalize has no such value", "auto, yes or no",
                                  (unsigned long long)r->normalize);
-    }
-    if (!is_tristate(r->truncate)) {
-        return tn_request_refuse(err, "truncate", "truncate has no such value", "auto, yes or no",
-                                 (unsigned long long)r->truncate);
     }
     if (r->dimensions > m->width) {
         struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST,
@@ -213,12 +189,9 @@ static enum tn_status check_options(const struct tn_recipe_model *m, const struc
         tn_expected(f, "1..%llu", (unsigned long long)m->width);
         return TN_INVALID_REQUEST;
     }
-    return TN_OK;
-}
-
-static const struct prompt *prompt_of(const struct tn_recipe_model *m, const struct tn_embed_request *r)
-{
-    return r->role ? find_prompt(m, r->role) : m->default_prompt;
+    enum tn_status st = tn_text_choices_check(m->d, &choices, &stated, err);
+    *prompt = st ? NULL : find_prompt(m, stated);
+    return st;
 }
 
 static struct tn_text_source source_of(const struct tn_embed_request *r, const struct prompt *p)
@@ -230,16 +203,16 @@ static struct tn_text_source source_of(const struct tn_embed_request *r, const s
 static enum tn_status measure(const struct tn_recipe_model *m, const void *request, uint64_t *bytes, struct tn_error *err)
 {
     const struct tn_embed_request *r = request;
-    enum tn_status st = check_options(m, r, err);
+    const struct prompt *p;
+    enum tn_status st = check(m, r, &p, err);
     if (st) return st;
     struct tn_embedding_finish f = tn_embedding_finish_of(m->normalizes, m->truncate_dim, m->width, r->normalize, r->dimensions);
-    const struct prompt *p = prompt_of(m, r);
     struct tn_text_source source = source_of(r, p);
     uint64_t texts, vectors;
     st = tn_text_items_measure(&m->text, &source, &texts, err);
     if (st) return st;
     if (!tn_mul64((uint64_t)f.dimensions * sizeof(float), r->count, &vectors) || !tn_add64(texts, vectors, &texts) ||
-        !tn_add64(texts, sizeof(struct tn_recipe_run) + (p ? p->name.n : 0) + 1, bytes)) {
+        !tn_add64(texts, sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, p ? p->name.n : 0) + (p ? p->name.n : 0) + 1, bytes)) {
         return tn_request_refuse_limit(err, "texts", "items", r->count, m->text.ctx->limits.items);
     }
     return TN_OK;
@@ -249,6 +222,7 @@ static void release(struct tn_recipe_run *run)
 {
     if (!run) return;
     tn_text_items_release(&run->texts);
+    tn_stated_release(&run->stated);
     tn_free(run->alloc, run->role);
     tn_free(run->alloc, run->vectors);
     tn_free(run->alloc, run);
@@ -264,38 +238,40 @@ static bool allocate_results(struct tn_recipe_run *run, size_t count)
     return run->role && run->vectors;
 }
 
+static bool state_options(struct tn_recipe_run *run, const struct tn_embed_request *r)
+{
+    struct tn_text_choices choices = choices_of(r);
+    if (r->normalize) tn_stated_request(&run->stated, "normalize", r->normalize == TN_YES ? TN_STR("true") : TN_STR("false"));
+    if (r->dimensions) tn_stated_request_u64(&run->stated, "dimensions", r->dimensions);
+    tn_text_choices_state(&choices, &run->stated);
+    return !run->stated.no_memory;
+}
+
 static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
                             struct tn_recipe_run **out, struct tn_error *err)
 {
     const struct tn_embed_request *r = request;
-    const struct prompt *p = prompt_of(m, r);
-    struct tn_text_source source = source_of(r, p);
+    struct tn_text_choices choices = choices_of(r);
+    const struct prompt *p;
     *out = NULL;
+    enum tn_status st = check(m, r, &p, err);
+    if (st) return st;
+    struct tn_text_source source = source_of(r, p);
     struct tn_recipe_run *run = tn_calloc(alloc, 1, sizeof(*run));
     if (!run) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
     run->model = m;
     run->alloc = alloc;
-    run->request = *r;
-    run->request.texts = NULL;
-    run->request.role = NULL;
-    run->role_asked = r->role != NULL;
-    run->role_set = p != NULL;
     run->prompt = p;
-    run->package_normalizes = m->normalizes;
-    run->package_dimensions = m->truncate_dim;
-    run->width = m->width;
-    run->default_role = m->default_prompt ? m->default_prompt->name : TN_STR("");
     run->finish = tn_embedding_finish_of(m->normalizes, m->truncate_dim, m->width, r->normalize, r->dimensions);
-    enum tn_status st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
-    if (!st && !allocate_results(run, r->count))
+    tn_stated_over(&run->stated, &m->stated, alloc);
+    st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
+    if (!st && (!allocate_results(run, r->count) || !state_options(run, r)))
         st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
     if (st) {
         release(run);
         return st;
     }
-    run->texts.truncate = r->truncate != TN_NO;
-    run->texts.atomic = r->atomic;
-    run->texts.batch = r->batch;
+    tn_text_choices_apply(&choices, &run->texts);
     *out = run;
     return TN_OK;
 }
@@ -331,14 +307,6 @@ static enum tn_status span_of(const struct tn_recipe_run *run, size_t item, cons
     return TN_OK;
 }
 
-static bool all_finite(const float *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(x[i])) return false;
-    }
-    return true;
-}
-
 static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, uint32_t rows, size_t width, struct tn_step *step)
 {
     size_t dims = run->finish.dimensions;
@@ -348,7 +316,7 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
     if (run->finish.normalize_first) tn_embedding_normalize(result, width);
     memcpy(to, result, dims * sizeof(*to));
     if (run->finish.normalize_last) tn_embedding_normalize(to, dims);
-    return all_finite(to, dims) ? TN_OK : TN_NUMERICAL_FAILURE;
+    return tn_scores_finite(to, dims) ? TN_OK : TN_NUMERICAL_FAILURE;
 }
 
 static bool explain(const struct tn_recipe_run *run, size_t i, enum tn_status code, struct tn_error *err)
@@ -396,106 +364,12 @@ static uint64_t dimensions(const struct tn_recipe_run *run)
     return run->finish.dimensions;
 }
 
-/* An option as in a plan: {origin, value, overrides: [{origin, value}]}. The caller writes the value between. */
-static void begin_option(struct tn_json_writer *w, const char *name, const char *origin)
-{
-    tn_jw_key(w, name);
-    tn_jw_begin_object(w);
-    tn_jw_member_cstr(w, "origin", origin);
-    tn_jw_key(w, "value");
-}
-
-/* What a request was said against; `over` false: nothing. The caller writes that value between. */
-static void begin_overrides(struct tn_json_writer *w, bool over, const char *origin)
-{
-    tn_jw_key(w, "overrides");
-    tn_jw_begin_array(w);
-    if (!over) return;
-    tn_jw_begin_object(w);
-    tn_jw_member_cstr(w, "origin", origin);
-    tn_jw_key(w, "value");
-}
-
-static void end_option(struct tn_json_writer *w, bool over)
-{
-    if (over) tn_jw_end_object(w);
-    tn_jw_end_array(w);
-    tn_jw_end_object(w);
-}
-
-static void write_flag(struct tn_json_writer *w, const char *name, const char *origin, bool otherwise, bool asked, bool value)
-{
-    begin_option(w, name, asked ? "request" : origin);
-    tn_jw_bool(w, asked ? value : otherwise);
-    begin_overrides(w, asked, origin);
-    if (asked) tn_jw_bool(w, otherwise);
-    end_option(w, asked);
-}
-
-static void write_count(struct tn_json_writer *w, const char *name, const char *origin, uint64_t otherwise, bool asked,
-                        uint64_t value)
-{
-    begin_option(w, name, asked ? "request" : origin);
-    tn_jw_u64(w, asked ? value : otherwise);
-    begin_overrides(w, asked, origin);
-    if (asked) tn_jw_u64(w, otherwise);
-    end_option(w, asked);
-}
-
-static void write_str_or_null(struct tn_json_writer *w, struct tn_str s)
-{
-    if (s.n) {
-        tn_jw_str(w, s);
-    } else {
-        tn_jw_null(w);
-    }
-}
-
-static void write_role(struct tn_json_writer *w, const struct tn_recipe_run *run)
-{
-    const char *origin = run->default_role.n ? "package" : "default";
-    begin_option(w, "role", run->role_asked ? "request" : origin);
-    write_str_or_null(w, run->role_set ? tn_str_of(run->role) : TN_STR(""));
-    begin_overrides(w, run->role_asked, origin);
-    if (run->role_asked) write_str_or_null(w, run->default_role);
-    end_option(w, run->role_asked);
-}
-
-static void write_batch(struct tn_json_writer *w, unsigned batch)
-{
-    begin_option(w, "batch", batch ? "request" : "default");
-    if (batch) {
-        tn_jw_u64(w, batch);
-    } else {
-        tn_jw_cstr(w, "by tokens");
-    }
-    begin_overrides(w, batch > 0, "default");
-    if (batch) tn_jw_cstr(w, "by tokens");
-    end_option(w, batch > 0);
-}
-
-static void write_options(const struct tn_recipe_run *run, struct tn_json_writer *w)
-{
-    const struct tn_embed_request *r = &run->request;
-    bool cut = run->package_dimensions > 0 && run->package_dimensions < run->width;
-    write_role(w, run);
-    write_flag(w, "normalize", run->package_normalizes ? "package" : "default", run->package_normalizes,
-               r->normalize != TN_AUTO, r->normalize == TN_YES);
-    write_count(w, "dimensions", cut ? "package" : "default", cut ? run->package_dimensions : run->width, r->dimensions > 0,
-                run->finish.dimensions);
-    write_flag(w, "truncate", "default", true, r->truncate != TN_AUTO, run->texts.truncate);
-    write_count(w, "max_tokens", "package", run->texts.max_tokens, false, 0);
-    write_flag(w, "atomic", "default", false, r->atomic, r->atomic);
-    write_batch(w, r->batch);
-    write_count(w, "timeout_ms", "default", 0, r->timeout_ms > 0, r->timeout_ms);
-}
-
 static void write_result(const struct tn_recipe_run *run, struct tn_json_writer *w)
 {
     tn_jw_member_u64(w, "dimensions", run->finish.dimensions);
     tn_jw_member_bool(w, "normalized", run->finish.normalized);
     tn_jw_key(w, "role");
-    if (run->role_set) {
+    if (run->role[0]) {
         tn_jw_cstr(w, run->role);
     } else {
         tn_jw_null(w);
@@ -513,14 +387,7 @@ static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json
 
 static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
 {
-    tn_jw_key(w, "options");
-    tn_jw_begin_object(w);
-    write_options(run, w);
-    tn_jw_end_object(w);
-    tn_jw_key(w, "result");
-    tn_jw_begin_object(w);
-    write_result(run, w);
-    tn_jw_end_object(w);
+    tn_stated_account(&run->stated, run, write_result, w);
 }
 
 const struct tn_recipe tn_recipe_embedding_dense = {

@@ -142,14 +142,6 @@ static void write_route(struct tn_json_writer *w, const struct tn_description *d
 
 static void write_contract(struct tn_json_writer *w)
 {
-    tn_jw_member_cstr(w, "what", "a weight for each entry of the vocabulary per text, most of them zero; texts are compared by the package's "
-                      "similarity, where it is stated");
-    tn_jw_key(w, "request");
-    tn_jw_begin_array(w);
-    tn_contract_field(w, "texts", "UTF-8 text or {id, text} [0..items]", "empty texts are legal: they are their special tokens");
-    tn_contract_field(w, "max_active", "count, or absent", "the largest so many terms are kept; absent: as the package says, else all");
-    tn_text_choices_fields(w);
-    tn_jw_end_array(w);
     tn_jw_key(w, "result");
     tn_jw_begin_array(w);
     tn_contract_field(w, "indices", "ids [active] per text", "entries of the vocabulary whose weight is not zero, ascending");
@@ -171,8 +163,8 @@ static void write_contract(struct tn_json_writer *w)
 /* ---- the request as a document ---------------------------------------------------------------------------------------------- */
 
 TN_DOC_OBJECT_TYPE(tn_sparse_request_type, "SparseRequest", "Texts to be turned into sparse vectors.",
-    TN_DOC_MUST("texts", &tn_form_texts, "The texts."),
-    TN_DOC_NULL("max_active", &tn_form_count, "Most terms that are kept; absent: as the package says, else all."),
+    TN_DOC_MUST("texts", &tn_form_texts, "The texts; empty ones are legal: they are their special tokens."),
+    TN_DOC_NULL("max_active", &tn_form_count, "The largest so many terms are kept; absent: as the package says, else all."),
     TN_FORM_CHOICES);
 
 static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
@@ -206,6 +198,8 @@ const struct tn_task tn_task_embedding_sparse = {
     .name = "embedding.sparse",
     .contract = "tenon.embedding.sparse/v1",
     .recipe = &tn_recipe_embedding_sparse,
+    .what = "a weight for each entry of the vocabulary per text, most of them zero; texts are compared by "
+            "the package's similarity, where it is stated",
     .write = write_contract,
     .assess = assess,
     .write_route = write_route,

@@ -2,6 +2,7 @@
 #ifndef TN_TASK_EMBEDDING_SPARSE_H
 #define TN_TASK_EMBEDDING_SPARSE_H
 
+#include "task/scores.h"
 #include "task/text_choices.h"
 
 extern const struct tn_recipe tn_recipe_embedding_sparse;

@@ -6,11 +6,10 @@
 #include "base/json_write.h"
 #include "task/embedding_sparse.h"
 
-#include <math.h>
 #include <string.h>
 
-/* STATEMENT_BYTES: room for the statements of a request. USUAL_TERMS: what a text is admitted with; trained models keep fewer. */
-enum { STATEMENT_BYTES = 16 << 10, USUAL_TERMS = 512 };
+/* USUAL_TERMS: what a text is admitted with; trained models keep fewer. */
+enum { USUAL_TERMS = 512 };
 
 struct tn_recipe_model {
     struct tn_text_model text;
@@ -118,7 +117,7 @@ static enum tn_status measure(const struct tn_recipe_model *m, const void *reque
     if (st) return st;
     uint64_t each = sizeof(struct found) + usual_terms(m, r) * (sizeof(float) + sizeof(uint32_t)), all;
     if (!tn_mul64(each, r->count, &all) || !tn_add64(*bytes, all, bytes) ||
-        !tn_add64(*bytes, sizeof(struct tn_recipe_run) + STATEMENT_BYTES + (prompt ? prompt->name.n : 0) + 1, bytes)) {
+        !tn_add64(*bytes, sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, prompt ? prompt->name.n : 0) + (prompt ? prompt->name.n : 0) + 1, bytes)) {
         return tn_request_refuse_limit(err, "texts", "items", r->count, m->text.ctx->limits.items);
     }
     return TN_OK;
@@ -190,8 +189,7 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
     struct found *f = &run->found[i];
     (void)rows;
     (void)step;
-    for (size_t k = 0; k < width; k++)
-        if (!isfinite(result[k])) return TN_NUMERICAL_FAILURE;
+    if (!tn_scores_finite(result, width)) return TN_NUMERICAL_FAILURE;
     size_t count = tn_sparse_count(result, width, run->most);
     f->indices = tn_malloc(run->alloc, count * sizeof(*f->indices));
     f->values = tn_malloc(run->alloc, count * sizeof(*f->values));

@@ -50,17 +50,6 @@ static void write_route(struct tn_json_writer *w, const struct tn_description *d
 
 static void write_contract(struct tn_json_writer *w)
 {
-    tn_jw_member_cstr(w, "what", "the likeliest tokens in the place of each mask");
-    tn_jw_key(w, "request");
-    tn_jw_begin_array(w);
-    tn_contract_field(w, "texts", "UTF-8 text or {id, text} [0..items]", "each with at least one mask token of the package; no prompt "
-                      "goes in front");
-    tn_contract_field(w, "top_k", "count", "most predictions per mask; absent: 5");
-    tn_contract_field(w, "targets", "tokens of the vocabulary", "only these are predicted, with the same probabilities; absent: all");
-    tn_contract_field(w, "scores", "auto | logit | probability", "auto: a probability");
-    tn_contract_field(w, "want_logits", "bool", "also the logits of the whole vocabulary for each mask");
-    tn_text_cuts_fields(w);
-    tn_jw_end_array(w);
     tn_jw_key(w, "result");
     tn_jw_begin_array(w);
     tn_contract_field(w, "masks", "[{position, start, end, bytes, predictions}] per text", "in the order of the text; position counts "
@@ -83,11 +72,12 @@ static void write_contract(struct tn_json_writer *w)
 /* ---- the request as a document ------------------------------------------------------------------------------------------ */
 
 TN_DOC_OBJECT_TYPE(tn_fill_request_type, "FillRequest", "Texts whose masks are to be filled.",
-    TN_DOC_MUST("texts", &tn_form_texts, "The texts, each with at least one mask token."),
-    TN_DOC_NULL("top_k", &tn_form_count, "Most predictions per mask; absent: 5."),
-    TN_DOC_NULL("targets", TN_DOC_LIST_OF(TN_DOC_TEXT), "Tokens of the vocabulary; only these are predicted."),
-    TN_DOC_MAY("scores", &tn_form_scores, "\"auto\"", NULL),
-    TN_DOC_MAY("want_logits", TN_DOC_BOOLEAN, "false", "Also the logits of the whole vocabulary."),
+    TN_DOC_MUST("texts", &tn_form_texts, "The texts, each with at least one mask token of the package; no prompt goes in front."),
+    TN_DOC_NULL_AS("top_k", &tn_form_count, "5", "Most predictions per mask."),
+    TN_DOC_NULL("targets", TN_DOC_LIST_OF(TN_DOC_TEXT), "Tokens of the vocabulary: only these are predicted, with the same probabilities; "
+                "absent: all."),
+    TN_DOC_NULL_AS("scores", &tn_form_scores, "\"auto\"", "Kind of score; auto: a probability."),
+    TN_DOC_MAY("want_logits", TN_DOC_BOOLEAN, "false", "Also the logits of the whole vocabulary for each mask."),
     TN_FORM_CUTS);
 
 /* False: no memory. */
@@ -140,6 +130,7 @@ const struct tn_task tn_task_fill = {
     .name = "fill-mask",
     .contract = "tenon.fill-mask/v1",
     .recipe = &tn_recipe_fill,
+    .what = "the likeliest tokens in the place of each mask",
     .write = write_contract,
     .assess = assess,
     .write_route = write_route,

@@ -10,12 +10,11 @@
 #include "base/sort.h"
 #include "task/fill.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* STATEMENT_BYTES: room for the statements of a request. DECODED_SLACK: what a decoded text may have beyond its bytes. */
-enum { STATEMENT_BYTES = 16 << 10, DECODED_SLACK = 64, MOST_TARGET_BYTES = 4096 };
+/* DECODED_SLACK: what a decoded text may have beyond its bytes. */
+enum { DECODED_SLACK = 64, MOST_TARGET_BYTES = 4096 };
 
 struct tn_recipe_model {
     struct tn_text_model text;
@@ -187,6 +186,13 @@ static bool bytes_of_text(const struct tn_recipe_model *m, const tn_fill_request
     return tn_mul64(mask, masks, bytes) && tn_add64(*bytes, sizeof(struct found), bytes);
 }
 
+static uint64_t bytes_of_targets(const tn_fill_request *r)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < r->target_count; i++) n += (uint64_t)r->targets[i].length + 4;
+    return n;
+}
+
 static enum tn_status measure(const struct tn_recipe_model *m, const void *request, uint64_t *bytes, struct tn_error *err)
 {
     const tn_fill_request *r = request;
@@ -195,7 +201,7 @@ static enum tn_status measure(const struct tn_recipe_model *m, const void *reque
     struct tn_text_source source = source_of(r);
     st = tn_text_items_measure(&m->text, &source, bytes, err);
     if (st) return st;
-    uint64_t all = sizeof(struct tn_recipe_run) + STATEMENT_BYTES + (uint64_t)m->width * (sizeof(float) + sizeof(uint32_t)), one;
+    uint64_t all = sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, bytes_of_targets(r)) + (uint64_t)m->width * (sizeof(float) + sizeof(uint32_t)), one;
     bool fits = tn_add64(all, r->target_count * sizeof(uint32_t), &all);
     for (size_t i = 0; fits && i < r->count; i++) fits = bytes_of_text(m, r, i, &one) && tn_add64(all, one, &all);
     if (!fits || !tn_add64(*bytes, all, bytes)) return tn_request_refuse_limit(err, "texts", "items", r->count, m->text.ctx->limits.items);
@@ -414,7 +420,7 @@ static bool fill_mask(struct filling *f, size_t place, const float *logits)
     *mask = (tn_mask){.position = place, .begin = f->e->offsets[place][0], .end = f->e->offsets[place][1],
                       .fills = f->out->fills + f->out->count * run->most, .fill_count = n};
     for (size_t k = 0; k < n; k++) {
-        if (!isfinite(run->scores[run->order[k]])) return false;
+        if (!tn_scores_finite(&run->scores[run->order[k]], 1)) return false;
         predict(f, place, run->order[k], &f->out->fills[f->out->count * run->most + k]);
     }
     f->out->count++;

@@ -30,13 +30,20 @@ extern const struct tn_doctype tn_form_id, tn_form_truncation, tn_form_side, tn_
 
 /* Rows of a request's table for what tn_form_read_choices reads. */
 #define TN_FORM_CHOICES                                                                                                \
-    TN_DOC_NULL("role", TN_DOC_TEXT, "Name of a prompt of the package; absent: its default; empty: none."), TN_FORM_CUTS
+    TN_DOC_NULL("role", TN_DOC_TEXT, "Name of a prompt of the package, whose text is put in front of what comes first; absent: " \
+                "the package's default; empty: none."), TN_FORM_CUTS
 /* Those of a task that puts no prompts in front. */
 #define TN_FORM_CUTS                                                                                                   \
-        TN_DOC_NULL("truncation", &tn_form_truncation, "What is cut when the texts are too long together."),           \
-        TN_DOC_NULL("side", &tn_form_side, "Which end is cut; absent: as the tokenizer says."),                        \
+        TN_DOC_NULL_AS("truncation", &tn_form_truncation, "\"auto\"", "What is cut from texts that are longer together than " \
+                       "the model takes; auto: the longest first; no: such an item is input_too_long."),               \
+        TN_DOC_NULL_AS("side", &tn_form_side, "\"auto\"", "The end that is cut; auto: as the tokenizer says."),        \
+        TN_FORM_STEPS
+/* Those of any task over items. */
+#define TN_FORM_STEPS                                                                                                  \
         TN_DOC_MAY("atomic", TN_DOC_BOOLEAN, "false", "Whether one bad item fails the whole request."),                \
-        TN_DOC_NULL("batch", &tn_form_count, "Most items per step; absent: chosen by tokens."),                        \
-        TN_DOC_NULL("timeout_ms", &tn_form_timeout, "Deadline from the start, in milliseconds.")
+        TN_DOC_NULL("batch", &tn_form_count, "Most sequences per step; absent: chosen by tokens."),                    \
+        TN_FORM_DEADLINE
+#define TN_FORM_DEADLINE                                                                                               \
+        TN_DOC_NULL_AS("timeout_ms", &tn_form_timeout, "0", "Deadline from the start, in milliseconds; 0: none.")
 
 #endif

@@ -70,6 +70,25 @@ void tn_stated_request_word(struct tn_stated *s, const char *name, const char *w
     tn_stated_request(s, name, tn_json_text_of_str(&s->arena, tn_str_of(word)));
 }
 
+/* NUMBERS: what TN_TASK_OPTIONS numbers and words take. GROWTH: an arena's chunks double, and the last may be empty. */
+enum { NUMBERS = TN_TASK_OPTIONS * 64, FIRST = 4096 + 16, GROWTH = 4 };
+
+static uint64_t kept(struct tn_str text)
+{
+    return text.s ? ((uint64_t)text.n + 16) & ~UINT64_C(15) : 0;
+}
+
+uint64_t tn_stated_bytes(const struct tn_stated *session, uint64_t texts)
+{
+    uint64_t all = NUMBERS + texts * 6; /* a byte may take six in JSON */
+    for (uint32_t i = 0; i < session->count; i++)
+        for (uint32_t k = 0; k < session->options[i].count; k++) {
+            const struct tn_statement *s = &session->options[i].stated[k];
+            all += kept(s->value) + kept(s->file) + kept(s->pointer);
+        }
+    return all < 4096 ? FIRST : GROWTH * all;
+}
+
 void tn_stated_release(struct tn_stated *s)
 {
     tn_arena_release(&s->arena);

@@ -44,6 +44,8 @@ void tn_stated_over(struct tn_stated *s, const struct tn_stated *session, struct
 void tn_stated_request(struct tn_stated *s, const char *name, struct tn_str value);
 void tn_stated_request_u64(struct tn_stated *s, const char *name, uint64_t value);
 void tn_stated_request_word(struct tn_stated *s, const char *name, const char *word);
+/* What a request's statements hold, at most; `texts`: bytes of the texts among them that are the request's own. */
+uint64_t tn_stated_bytes(const struct tn_stated *session, uint64_t texts);
 void tn_stated_release(struct tn_stated *s);
 /* Members "options" and "result" of an account. */
 void tn_stated_account(const struct tn_stated *s, const struct tn_recipe_run *run,

@@ -1,5 +1,6 @@
 /* The tasks, one row each. Adding one is adding its file and a row. */
 #include "base/json_write.h"
+#include "task/contract.h"
 #include "task/task.h"
 
 #include <string.h>
@@ -42,6 +43,8 @@ void tn_tasks_write(struct tn_json_writer *w)
         tn_jw_member_cstr(w, "name", t->recipe->name);
         tn_jw_member_cstr(w, "version", t->recipe->version);
         tn_jw_end_object(w);
+        tn_jw_member_cstr(w, "what", t->what);
+        tn_contract_request(w, t->request);
         t->write(w);
         tn_jw_end_object(w);
     }

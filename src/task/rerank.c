@@ -200,15 +200,6 @@ static void write_route(struct tn_json_writer *w, const struct tn_description *d
 
 static void write_contract(struct tn_json_writer *w)
 {
-    tn_jw_member_cstr(w, "what", "documents in the order of their relevance to a query");
-    tn_jw_key(w, "request");
-    tn_jw_begin_array(w);
-    tn_contract_field(w, "query", "UTF-8 text", "first text of every pair");
-    tn_contract_field(w, "documents", "UTF-8 text or {id, text} [0..items]", "second text of the pairs");
-    tn_contract_field(w, "scores", "auto | logit | probability", "auto: as the package says, else a probability");
-    tn_contract_field(w, "top_k", "count", "the best so many; absent: all");
-    tn_text_choices_fields(w);
-    tn_jw_end_array(w);
     tn_jw_key(w, "result");
     tn_jw_begin_array(w);
     tn_contract_field(w, "score", "f32 per document", "documents come best first, equal scores by index, failed ones last");
@@ -228,9 +219,9 @@ static void write_contract(struct tn_json_writer *w)
 /* ---- the request as a document -------------------------------------------------------------------------------------------- */
 
 TN_DOC_OBJECT_TYPE(tn_rerank_request_type, "RerankRequest", "Documents to be ordered by their relevance to a query.",
-    TN_DOC_MUST("query", TN_DOC_TEXT, "The query."),
-    TN_DOC_MUST("documents", &tn_form_texts, "The documents."),
-    TN_DOC_NULL("scores", &tn_form_scores, "Kind of score; absent: auto."),
+    TN_DOC_MUST("query", TN_DOC_TEXT, "First text of every pair."),
+    TN_DOC_MUST("documents", &tn_form_texts, "Second texts of the pairs."),
+    TN_DOC_NULL_AS("scores", &tn_form_scores, "\"auto\"", "Kind of score; auto: as the package says, else a probability."),
     TN_DOC_NULL("top_k", &tn_form_count, "The best so many; absent: all."),
     TN_FORM_CHOICES);
 
@@ -269,6 +260,7 @@ const struct tn_task tn_task_rerank = {
     .name = "rerank",
     .contract = "tenon.rerank/v1",
     .recipe = &tn_recipe_rerank,
+    .what = "documents in the order of their relevance to a query",
     .write = write_contract,
     .assess = assess,
     .write_route = write_route,

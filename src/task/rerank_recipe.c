@@ -10,9 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Room for the statements of a request: texts of a few words each. */
-enum { STATEMENT_BYTES = 16 << 10 };
-
 struct tn_recipe_model {
     struct tn_text_model text;
     const struct tn_description *d;
@@ -120,7 +117,7 @@ static enum tn_status measure(const struct tn_recipe_model *m, const void *reque
     st = tn_text_items_measure(&m->text, &source, bytes, err);
     if (st) return st;
     if (!tn_mul64(per_item, r->count, &all) || !tn_add64(*bytes, all, bytes) ||
-        !tn_add64(*bytes, sizeof(struct tn_recipe_run) + STATEMENT_BYTES, bytes)) {
+        !tn_add64(*bytes, sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, prompt ? prompt->name.n : 0), bytes)) {
         return tn_request_refuse_limit(err, "documents", "items", r->count, m->text.ctx->limits.items);
     }
     return TN_OK;
@@ -212,7 +209,7 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
     (void)step;
     memcpy(run->logits + i * width, result, width * sizeof(*result));
     run->scores[i] = tn_rerank_score(&run->rule, run->choice, result);
-    return isfinite(run->scores[i]) ? TN_OK : TN_NUMERICAL_FAILURE;
+    return tn_scores_finite(&run->scores[i], 1) ? TN_OK : TN_NUMERICAL_FAILURE;
 }
 
 static const struct tn_text_hooks hooks = {.take = take};

@@ -71,6 +71,13 @@ void tn_score_apply(const struct tn_scoring *s, const float *logits, float *scor
     }
 }
 
+bool tn_scores_finite(const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
+
 static int by_score(const void *a, const void *b, void *context)
 {
     const float *scores = context;

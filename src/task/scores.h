@@ -25,7 +25,9 @@ void tn_score_apply(const struct tn_scoring *s, const float *logits, float *scor
 
 /* Indices of the best `most` (0: all) of n scores, best first, equal scores by index; NaN does not occur. Returns how many. */
 size_t tn_scores_best(const float *scores, size_t n, size_t most, uint32_t *order);
-/* The same for n given indices, rising: all of them. */
+/* Whether all are numbers: what a recipe makes of a head's numbers may overflow where those did not. */
+bool tn_scores_finite(const float *x, size_t n);
+/* The same as tn_scores_best for n given indices, rising: all of them. */
 void tn_scores_best_of(const float *scores, const uint32_t *indices, size_t n, uint32_t *order);
 
 #endif

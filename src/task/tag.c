@@ -46,16 +46,6 @@ static void write_route(struct tn_json_writer *w, const struct tn_description *d
 
 static void write_contract(struct tn_json_writer *w)
 {
-    tn_jw_member_cstr(w, "what", "spans of each text with a label and its probability");
-    tn_jw_key(w, "request");
-    tn_jw_begin_array(w);
-    tn_contract_field(w, "texts", "UTF-8 text or {id, text} [0..items]", "the texts as they are; no prompt goes in front");
-    tn_contract_field(w, "aggregation", "none | simple | first | average | max", "none: a span per token; simple: neighbours of one "
-                      "entity; the others: words first, by their first token, the mean of their tokens or the surest one");
-    tn_contract_field(w, "keep_outside", "bool", "also spans of the label O");
-    tn_contract_field(w, "want_logits", "bool", "also every token's logits");
-    tn_text_cuts_fields(w);
-    tn_jw_end_array(w);
     tn_jw_key(w, "result");
     tn_jw_begin_array(w);
     tn_contract_field(w, "tags", "[{label, score, start, end, bytes, token, tokens}] per text", "in the order of the text; start and end in "
@@ -77,8 +67,9 @@ static void write_contract(struct tn_json_writer *w)
 static const struct tn_doctype aggregation = {.kind = TN_DOC_ENUM, .name = "Aggregation", .note = "How tokens become spans.", .values = aggregations};
 
 TN_DOC_OBJECT_TYPE(tn_tag_request_type, "TagRequest", "Texts whose parts are to be labelled.",
-    TN_DOC_MUST("texts", &tn_form_texts, "The texts."),
-    TN_DOC_MAY("aggregation", &aggregation, "\"none\"", NULL),
+    TN_DOC_MUST("texts", &tn_form_texts, "The texts as they are; no prompt goes in front."),
+    TN_DOC_MAY("aggregation", &aggregation, "\"none\"", "none: a span per token; simple: neighbours of one entity; the others: words first, "
+               "by their first token, the mean of their tokens or the surest one."),
     TN_DOC_MAY("keep_outside", TN_DOC_BOOLEAN, "false", "Also spans of the label O."),
     TN_DOC_MAY("want_logits", TN_DOC_BOOLEAN, "false", "Also every token's logits."),
     TN_FORM_CUTS);
@@ -116,6 +107,7 @@ const struct tn_task tn_task_tag = {
     .name = "tag",
     .contract = "tenon.tag/v1",
     .recipe = &tn_recipe_tag,
+    .what = "spans of each text with a label and its probability",
     .write = write_contract,
     .assess = assess,
     .write_route = write_route,

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* STATEMENT_BYTES: room for the statements of a request. MOST_SPECIAL: tokens of a sequence that are none of its text. */
-enum { STATEMENT_BYTES = 16 << 10, MOST_SPECIAL = 8 };
+/* MOST_SPECIAL: tokens of a sequence that are none of its text. */
+enum { MOST_SPECIAL = 8 };
 
 struct tn_recipe_model {
     struct tn_text_model text;
@@ -125,7 +125,7 @@ static enum tn_status measure(const struct tn_recipe_model *m, const void *reque
     struct tn_text_source source = source_of(r);
     st = tn_text_items_measure(&m->text, &source, bytes, err);
     if (st) return st;
-    uint64_t all = sizeof(struct tn_recipe_run) + STATEMENT_BYTES + working_bytes(m), one;
+    uint64_t all = sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, 0) + working_bytes(m), one;
     bool fits = true;
     for (size_t i = 0; fits && i < r->count; i++) {
         fits = tn_mul64(most_tokens(m, r->texts[i].length), bytes_per_token(m, r), &one) && tn_add64(all, one, &all) &&

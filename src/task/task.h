@@ -46,7 +46,8 @@ struct tn_task {
     const char *name;     /* "embedding.dense" */
     const char *contract; /* "tenon.embedding.dense/v1"; a changed meaning is a new version */
     const struct tn_recipe *recipe;
-    /* The contract's request and result for `tenon tasks`: members of the caller's object. */
+    const char *what;     /* one line for `tenon tasks` */
+    /* The contract's "result" and "invariants": members of the caller's object. */
     void (*write)(struct tn_json_writer *w);
     /* Every blocker goes to `findings`. Pure. */
     void (*assess)(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out);

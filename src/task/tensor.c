@@ -46,15 +46,6 @@ static void write_route(struct tn_json_writer *w, const struct tn_description *d
 
 static void write_contract(struct tn_json_writer *w)
 {
-    tn_jw_member_cstr(w, "what", "named typed tensors in, named typed tensors out, by the graph that the package is");
-    tn_jw_key(w, "request");
-    tn_jw_begin_array(w);
-    tn_contract_field(w, "inputs", "{name: value}", "of every input of the graph that has no default; a value is a list nested to the "
-                      "input's rank, or {dtype, shape, data}; of a sequence {sequence: [values]}; of a map {keys, values}; null for an "
-                      "optional without a value. NaN and infinities are strings");
-    tn_contract_field(w, "outputs", "[name]", "what is wanted; absent: all");
-    tn_contract_field(w, "timeout_ms", "count", "deadline from the start");
-    tn_jw_end_array(w);
     tn_jw_key(w, "result");
     tn_jw_begin_array(w);
     tn_contract_field(w, "outputs", "{name: value}", "tensors {dtype, shape, data} with data in row-major order, sequences, maps and "
@@ -70,9 +61,11 @@ static void write_contract(struct tn_json_writer *w)
 /* ---- the request as a document ------------------------------------------------------------------------------------ */
 
 TN_DOC_OBJECT_TYPE(tn_tensor_request_type, "TensorRequest", "Values for the inputs of a graph.",
-    TN_DOC_MUST("inputs", TN_DOC_MAP_OF(TN_DOC_ANYTHING), "Values by the names of inputs."),
+    TN_DOC_MUST("inputs", TN_DOC_MAP_OF(TN_DOC_ANYTHING), "Of every input of the graph that has no default; a value is a list nested to "
+                "the input's rank, or {dtype, shape, data}; of a sequence {sequence: [values]}; of a map {keys, values}; null for an optional "
+                "without a value. NaN and infinities are strings."),
     TN_DOC_NULL("outputs", TN_DOC_LIST_OF(TN_DOC_TEXT), "Names of the outputs that are wanted; absent: all."),
-    TN_DOC_NULL("timeout_ms", &tn_form_timeout, "Deadline from the start, in milliseconds."));
+    TN_FORM_DEADLINE);
 
 static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
 {
@@ -109,6 +102,7 @@ const struct tn_task tn_task_tensor = {
     .name = "tensor",
     .contract = "tenon.tensor/v1",
     .recipe = &tn_recipe_tensor,
+    .what = "named typed tensors in, named typed tensors out, by the graph that the package is",
     .write = write_contract,
     .assess = assess,
     .write_route = write_route,

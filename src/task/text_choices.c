@@ -97,29 +97,3 @@ void tn_text_route_write(struct tn_json_writer *w, const struct tn_description *
     tn_jw_member_u64(w, "max_tokens", route->max_tokens);
     tn_jw_member_str(w, "truncation_side", d->tokenizer.truncation_side);
 }
-
-void tn_contract_field(struct tn_json_writer *w, const char *name, const char *type, const char *meaning)
-{
-    tn_jw_begin_object(w);
-    tn_jw_member_cstr(w, "name", name);
-    tn_jw_member_cstr(w, "type", type);
-    tn_jw_member_cstr(w, "meaning", meaning);
-    tn_jw_end_object(w);
-}
-
-void tn_text_choices_fields(struct tn_json_writer *w)
-{
-    tn_contract_field(w, "role", "name of a prompt, or absent", "the prompt's text is put in front of what comes first; absent: "
-                      "the package's default prompt; empty: no prompt");
-    tn_text_cuts_fields(w);
-}
-
-void tn_text_cuts_fields(struct tn_json_writer *w)
-{
-    tn_contract_field(w, "truncation", "longest_first | only_first | only_second | no",
-                      "what is cut from texts that are longer together than the model takes; no: input_too_long");
-    tn_contract_field(w, "side", "right | left", "the end that is cut; absent: as the tokenizer says");
-    tn_contract_field(w, "atomic", "bool", "whether one bad item fails the whole request");
-    tn_contract_field(w, "batch", "count", "most items per step; absent: chosen by tokens");
-    tn_contract_field(w, "timeout_ms", "milliseconds", "deadline from the start");
-}

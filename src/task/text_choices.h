@@ -5,6 +5,7 @@
 #ifndef TN_TASK_TEXT_CHOICES_H
 #define TN_TASK_TEXT_CHOICES_H
 
+#include "task/contract.h"
 #include "task/options.h"
 #include "task/text_items.h"
 
@@ -36,11 +37,5 @@ const char *tn_side_name(tn_side side);
 
 /* Members of a plan's recipe object: prompts, default_prompt, max_tokens, truncation_side. */
 void tn_text_route_write(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route);
-
-/* One member of a contract's "request" or "result". */
-void tn_contract_field(struct tn_json_writer *w, const char *name, const char *type, const char *meaning);
-/* Those of a request that this file reads; without the prompt. */
-void tn_text_choices_fields(struct tn_json_writer *w);
-void tn_text_cuts_fields(struct tn_json_writer *w);
 
 #endif

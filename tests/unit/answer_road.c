@@ -192,9 +192,6 @@ TEST(wrong_requests_are_refused_by_their_member)
     r.questions = &broken;
     refused(&a, session, &r, TN_INVALID_REQUEST, "questions");
     r = good;
-    r.top_k = 1001;
-    refused(&a, session, &r, TN_INVALID_REQUEST, "top_k");
-    r = good;
     r.max_tokens = 65;
     refused(&a, session, &r, TN_INVALID_REQUEST, "max_tokens");
     r = good;
@@ -296,7 +293,7 @@ TEST(requests_in_json)
         {"{\"contexts\": [\"a\"]}", "question"},
         {"{\"question\": \"\", \"contexts\": [\"a\"]}", "question"},
         {"{\"question\": \"a\", \"contexts\": [{\"question\": \"b\"}]}", "/contexts/0/text"},
-        {"{\"question\": \"a\", \"contexts\": [], \"top_k\": 1001}", "/top_k"},
+        {"{\"question\": \"a\", \"contexts\": [], \"top_k\": 0}", "/top_k"},
         {"{\"question\": \"a\", \"contexts\": [], \"stride\": -1}", "/stride"},
         {"{\"question\": \"a\", \"contexts\": [], \"no_answer\": \"yes\"}", "/no_answer"},
         {"{\"question\": \"a\", \"contexts\": [], \"truncation\": \"no\"}", "/truncation"},

@@ -112,7 +112,7 @@ TEST(too_long_is_one_items_failure)
     tn_string texts[3] = {api_string("a"), api_string(text), api_string("b")};
     REQUIRE(road_begin(&r, "bert_options", 2));
     tn_embed_request q = api_request(texts, 3);
-    q.truncate = TN_NO;
+    q.truncation = TN_TRUNCATE_NO;
     CHECK_INT(run(&r, &q), TN_OK);
     CHECK_INT(r.events[0].status, TN_OK);
     CHECK_INT(r.events[1].status, TN_INPUT_TOO_LONG);
@@ -126,7 +126,7 @@ TEST(too_long_is_one_items_failure)
     CHECK_INT(tn_error_item(r.a.err), 1);
     CHECK_CONTAINS(tn_error_message(r.a.err), "text 1 has 602 tokens, the model takes 32");
     CHECK_CONTAINS(tn_error_expected(r.a.err), "32");
-    q.truncate = TN_YES;
+    q.truncation = TN_TRUNCATE_LONGEST_FIRST;
     CHECK_INT(run(&r, &q), TN_OK);
     CHECK_INT(r.events[2].status, TN_OK);
     road_end(&r);
@@ -218,8 +218,13 @@ TEST(malformed_requests)
     CHECK_INT(run(&r, &q), TN_INVALID_REQUEST);
     CHECK_STR(tn_error_element(r.a.err), "normalize");
     q = api_request(&text, 1);
-    q.truncate = (tn_tristate)-1;
+    q.truncation = (tn_truncation)-1;
     CHECK_INT(run(&r, &q), TN_INVALID_REQUEST);
+    CHECK_STR(tn_error_element(r.a.err), "truncation");
+    q = api_request(&text, 1);
+    q.side = (tn_side)3;
+    CHECK_INT(run(&r, &q), TN_INVALID_REQUEST);
+    CHECK_STR(tn_error_element(r.a.err), "side");
     q = api_request(&text, 1);
     q.dimensions = 17;
     CHECK_INT(run(&r, &q), TN_INVALID_REQUEST);
@@ -406,7 +411,7 @@ TEST(the_account_tells_what_ran)
     tn_document *d;
     REQUIRE(road_begin(&r, "bert_mean_normalize", 1));
     tn_embed_request q = api_request(&text, 1);
-    q.truncate = TN_YES;
+    q.truncation = TN_TRUNCATE_LONGEST_FIRST;
     CHECK_INT(run(&r, &q), TN_OK);
     const char *json = account(&r, &d);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) CHECK_CONTAINS(json, parts[i]);

@@ -127,6 +127,7 @@ TEST(what_does_not_fit_is_refused)
         {"embed pkg x --numeric f", "does not take this value"},
         {"embed pkg x --numeric f32|bf16", "does not take this value"},
         {"embed pkg x --truncate auto", "does not take this value"},
+        {"embed pkg x --truncation yes", "does not take this value"},
         {"embed pkg x --memory-limit 5MX", "does not take this value"},
         {"embed pkg x --role a --role a", "given twice"},
         {"embed pkg x --json=yes", "takes no value"},

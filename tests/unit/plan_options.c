@@ -320,7 +320,7 @@ TEST(options_of_the_task_say_who_decided)
     CHECK(tn_str_is(task_option(&k, "dimensions").value, "4"));
     CHECK_INT(task_option(&k, "max_tokens").origin, TN_CHOICE_PACKAGE);
     CHECK(task_option(&k, "max_tokens").file.n > 0);
-    CHECK_INT(task_option(&k, "truncate").origin, TN_CHOICE_DEFAULT);
+    CHECK_INT(task_option(&k, "truncation").origin, TN_CHOICE_DEFAULT);
     CHECK_INT(task_option(&k, "normalize").origin, TN_CHOICE_DEFAULT);
     expect_round_trip(&k);
     CHECK_CONTAINS(k.text, "\"task_options\": {");
