@@ -4,13 +4,13 @@
 #include "beside.h"
 #include "memory.h"
 #include "npy_tensor.h"
+#include "state.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* How many elements a line for people shows. */
 enum { SHOWN = 6 };
@@ -27,6 +27,7 @@ struct tensor_call {
     size_t name_count;
     tn_execution *x;
     tn_session *session;
+    tn_sequence *sequence; /* NULL: no state is kept */
     tn_document *result;
     struct cli_json_doc result_doc;
     struct cli_account account;
@@ -96,6 +97,12 @@ static tn_status call(struct tensor_call *c)
     if (status != TN_OK) return status;
     request.inputs = c->inputs;
     request.count = c->count;
+    if (cli->values.state) {
+        status = tn_sequence_new(c->session, &c->sequence, cli->err);
+        if (status == TN_OK) status = cli_state_load(cli, cli->values.state, c->sequence);
+        if (status != TN_OK) return status;
+    }
+    request.sequence = c->sequence;
     request.timeout_ms = cli_remaining_ms(cli);
     status = tn_tensor_start(c->session, &request, &c->x, cli->err);
     if (status == TN_OK) status = cli_ask_follow(cli, c->x, on_item, c);
@@ -123,36 +130,6 @@ static const struct cli_json *value_of(const struct tensor_call *c, const tn_por
 }
 
 /* ---- files ---- */
-
-static bool is_safe(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
-}
-
-/* Whether an earlier output has the name; file systems that do not tell cases apart count. */
-static bool is_taken(const struct tensor_call *c, const char *name)
-{
-    for (size_t i = 0; i < c->name_count; i++) {
-        const char *a = c->names[i], *b = name;
-        while (*a && (*a | 32) == (*b | 32)) a++, b++;
-        if (!*a && !*b) return true;
-    }
-    return false;
-}
-
-enum { NAME_BYTES = 200 };
-
-static char *file_name(const struct tensor_call *c, const tn_port_value *v)
-{
-    char *name = cli_alloc(NAME_BYTES + 40);
-    size_t n = v->name.length < NAME_BYTES ? v->name.length : NAME_BYTES;
-    const char *end = cli_npy_holds(v) ? ".npy" : ".json";
-    for (size_t i = 0; i < n; i++) name[i] = is_safe(v->name.data[i]) && (i || v->name.data[i] != '.') ? v->name.data[i] : '_';
-    if (n == 0) name[n++] = '_';
-    snprintf(name + n, 40, "%s", end);
-    for (unsigned k = 2; is_taken(c, name); k++) snprintf(name + n, 40, "_%u%s", k, end);
-    return name;
-}
 
 static tn_status cannot_write(struct cli *cli, const char *path, int reason)
 {
@@ -182,7 +159,7 @@ static int write_json(const char *path, const struct cli_json *value)
 static tn_status write_file(struct tensor_call *c, const tn_port_value *v)
 {
     const char *folder = c->cli->values.output_dir;
-    char *name = file_name(c, v);
+    char *name = cli_safe_name(v->name, cli_npy_holds(v) ? ".npy" : ".json", c->names, c->name_count);
     size_t n = strlen(folder) + strlen(name) + 2;
     char *path = cli_alloc(n);
     int reason;
@@ -195,19 +172,6 @@ static tn_status write_file(struct tensor_call *c, const tn_port_value *v)
     c->names[c->name_count++] = name;
     free(path);
     return status;
-}
-
-static tn_status make_folder(struct cli *cli)
-{
-    struct stat st;
-    const char *folder = cli->values.output_dir;
-    int reason = 0;
-    if (stat(folder, &st) == 0 && !S_ISDIR(st.st_mode)) reason = ENOTDIR;
-    else if (stat(folder, &st) != 0 && mkdir(folder, 0777) != 0) reason = errno;
-    if (!reason) return TN_OK;
-    cli_refuse(cli, TN_INVALID_REQUEST, "output-dir", "the folder %.200s cannot be made", folder);
-    snprintf(cli->problem.found, sizeof(cli->problem.found), "%s", strerror(reason));
-    return TN_INVALID_REQUEST;
 }
 
 static tn_status write_files(struct tensor_call *c)
@@ -371,29 +335,20 @@ static void release(struct tensor_call *c)
     tn_document_free(c->result);
     cli_account_release(&c->account);
     tn_execution_free(c->x);
+    tn_sequence_free(c->sequence);
     tn_session_free(c->session);
-}
-
-/* A graph alone does not say which output is the state that an input takes, and nothing is guessed from names. */
-static tn_status check_state(struct cli *cli)
-{
-    if (!cli->values.state) return TN_OK;
-    cli_refuse(cli, TN_INVALID_REQUEST, "state", "--state: the package declares no value that goes from one call to the next");
-    snprintf(cli->problem.remedy, sizeof(cli->problem.remedy),
-             "carry it yourself: give what came out with --output-dir to the next call with --input");
-    return TN_INVALID_REQUEST;
 }
 
 int cli_tensor(struct cli *cli)
 {
     struct tensor_call c = {.cli = cli};
-    tn_status status = check_state(cli);
-    if (status == TN_OK) status = cli_open_package(cli, true);
+    tn_status status = cli_open_package(cli, true);
     if (status == TN_OK) status = cli_watch_signals(cli);
     if (status == TN_OK) status = read_inputs(&c);
-    if (status == TN_OK && cli->values.output_dir) status = make_folder(cli);
+    if (status == TN_OK && cli->values.output_dir) status = cli_make_folder(cli, "output-dir", cli->values.output_dir);
     if (status == TN_OK) status = call(&c);
     if (status == TN_OK) status = write_files(&c);
+    if (status == TN_OK && c.sequence) status = cli_state_save(cli, cli->values.state, c.sequence);
     if (status == TN_OK && cli->values.json) status = print_json(&c);
     else if (status == TN_OK) print_people(&c);
     release(&c);

@@ -110,6 +110,7 @@ typedef struct tn_package tn_package;
 typedef struct tn_plan tn_plan;
 typedef struct tn_session tn_session;
 typedef struct tn_execution tn_execution;
+typedef struct tn_sequence tn_sequence;
 typedef struct tn_tokenizer tn_tokenizer;
 typedef struct tn_encoding tn_encoding;
 
@@ -558,6 +559,7 @@ typedef struct tn_tensor_request {
     const tn_string *outputs;    /* names of the outputs that are wanted; NULL: all */
     size_t output_count;
     uint32_t timeout_ms;
+    tn_sequence *sequence;       /* whose state the call starts from and hands on; NULL: the call stands alone */
 } tn_tensor_request;
 
 /* One label of a classifier with its score. `name` is valid until the execution is freed. */
@@ -636,6 +638,27 @@ TN_API tn_status tn_tag_start(tn_session *session, const tn_tag_request *request
  * (TN_INVALID_REQUEST with all problems). Calls of one session run one after another.
  */
 TN_API tn_status tn_tensor_start(tn_session *session, const tn_tensor_request *request, tn_execution **out, tn_error *err);
+
+/*
+ * State that goes from one call of a session to the next, for packages that declare it (TN_INVALID_REQUEST otherwise). Its
+ * ports are then neither inputs nor outputs of a call: the first call begins with the declared initial values, or with what
+ * it gives where none are declared. State changes when a call has completed, all of it, and never otherwise: after a failure,
+ * a cancel or a deadline it is what it was. One call at a time may use a sequence, from its start until its work has stopped
+ * (TN_BUSY, retryable); that holds for the functions below, too. Its memory counts in the session's.
+ */
+TN_API tn_status tn_sequence_new(tn_session *session, tn_sequence **out, tn_error *err);
+TN_API void tn_sequence_free(tn_sequence *sequence);
+/* Back to the beginning. */
+TN_API tn_status tn_sequence_reset(tn_sequence *sequence, tn_error *err);
+/* A second one with the same state, which goes its own way. */
+TN_API tn_status tn_sequence_fork(tn_sequence *sequence, tn_sequence **out, tn_error *err);
+/*
+ * All states by their names, each a tensor; `element` NULL while the sequence has not begun. Views, valid until the next call
+ * with the sequence, a reset, a set, or its end.
+ */
+TN_API tn_status tn_sequence_get(tn_sequence *sequence, const tn_port_value **values, size_t *count, tn_error *err);
+/* The same in the other direction: all states or none; checked like inputs. */
+TN_API tn_status tn_sequence_set(tn_sequence *sequence, const tn_port_value *values, size_t count, tn_error *err);
 /* The request of whatever task the session serves, in its JSON form (tn_tasks, `tenon tasks`). */
 TN_API tn_status tn_request_start(tn_session *session, const char *json, size_t length, tn_execution **out, tn_error *err);
 /*

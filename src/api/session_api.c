@@ -1,6 +1,7 @@
 /* Sessions and executions over the public interface. */
 #include "api/api.h"
 #include "session/session.h"
+#include "task/sequence.h"
 
 #include <string.h>
 
@@ -134,6 +135,12 @@ TN_API tn_status tn_tensor_start(tn_session *session, const tn_tensor_request *r
 {
     tn_tensor_request r;
     tn_status st = take_request(session, &tn_task_tensor, request, FIRST(tn_tensor_request), &r, sizeof(r), out, err);
+    if (!st && r.sequence && r.sequence->owner != session) {
+        st = TN_INVALID_REQUEST;
+        struct tn_finding *f = tn_error_set(err, st, TN_PHASE_REQUEST, "the sequence belongs to another session");
+        tn_at_option(f, "sequence");
+        tn_expected(f, "one that tn_sequence_new made from this session");
+    }
     return st ? st : tn_execution_begin(session, &r, r.timeout_ms, out, err);
 }
 

@@ -42,11 +42,14 @@ static const struct tn_capability table[] = {
             "a workflow of typed values, each assigned once, runs when it invokes the package's own component once; what is "
             "beyond that is refused at its step")
     KNOWN("linear_effects", SYNTAX, "keeping the declared order of effects on the outside world")
-    KNOWN("serving_service_contract", STATE,
-          "serving controls of a workflow: active rows, accepted lengths, and state groups with their life cycle")
+    OFFERED("serving_service_contract", 1, STATE,
+            "state groups of a graph that a workflow calls once are kept or handed on as the request says; one request is one "
+            "row of work, so that active rows and accepted lengths have nothing to choose; what is beyond that is refused at "
+            "its step")
     KNOWN("parameter_adapters", ADAPTERS, "applying adapters such as LoRA to the parameters that the package lists")
     KNOWN("heterogeneous_adapter_batching", ADAPTERS, "different adapters for different rows of one batch")
-    KNOWN("session_state_lease", STATE, "state that outlives an invocation, held and given back under a lease")
+    OFFERED("session_state_lease", 1, STATE,
+            "state cells of session scope live in a sequence, which one call at a time may use, until it is closed")
     KNOWN("bounded_state_recurrence", STATE, "state that grows with each step up to a declared bound")
     KNOWN("advisory_state", STATE, "state that may be dropped at any time because no answer depends on it")
     KNOWN("adaptive_proposal_budget", SPECULATIVE, "choosing at run time how far a draft runs ahead")

@@ -86,7 +86,22 @@ struct tn_component {
 
 /* A value that a graph hands from one call to the next: what comes out of `output` is what the next call needs at `input`. */
 struct tn_graph_state {
-    struct tn_str name, input, output;
+    struct tn_str name, input, output; /* no output: the graph only reads it, and every call gets what the first one got */
+    uint32_t in, out;                  /* indices of inputs and of the view's outputs; TN_NO_PORT: none */
+};
+
+enum { TN_NO_PORT = UINT32_MAX };
+
+/* What a declared contract says of an input of a graph. */
+struct tn_graph_input {
+    const struct tn_std_contract *contract; /* NULL: nothing */
+    struct tn_json value; /* a scalar or a list of scalars, for whoever gives none; absent: somebody must */
+    struct tn_str alias;  /* its name in the workflow, or "" */
+};
+
+struct tn_graph_output {
+    bool published;      /* among the results when nobody names any */
+    struct tn_str alias; /* its name in the workflow, or "" */
 };
 
 /* The computation that a package carries itself. */
@@ -97,6 +112,9 @@ struct tn_graph_facts {
     uint32_t input_count;
     struct tn_graph_state *states; /* that the package declares; a graph alone says nothing of them */
     uint32_t state_count;
+    /* [input_count], and by output of the view: of a declared contract; NULL: there is none */
+    struct tn_graph_input *said_in;
+    struct tn_graph_output *said_out;
 };
 
 /* Where the stages of the tokenizer come from; the rule of the reference, see docs/DIALECTS.md, "Tokenizer". */

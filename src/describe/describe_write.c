@@ -214,6 +214,16 @@ static void hash_graph(struct tn_sha256 *h, const struct tn_graph_facts *g)
         tn_sha256_update_str(h, g->states[i].input);
         tn_sha256_update_str(h, g->states[i].output);
     }
+    hash_flag(h, g->said_in != NULL);
+    for (uint32_t i = 0; g->said_in && i < g->input_count; i++) {
+        const struct tn_graph_input *in = &g->said_in[i];
+        tn_sha256_update_str(h, in->alias);
+        tn_sha256_update_str(h, tn_json_present(in->value) ? tn_json_text(in->value) : TN_STR(""));
+    }
+    for (uint32_t i = 0; g->said_out && i < g->view->output_count; i++) {
+        hash_flag(h, g->said_out[i].published);
+        tn_sha256_update_str(h, g->said_out[i].alias);
+    }
 }
 
 void tn_description_fingerprint(const struct tn_description *d, struct tn_sha256 *h)

@@ -70,7 +70,9 @@ static void check_bounds(struct tn_builder *b, const struct tn_standard *doc)
     if (invocations == 0 && doc->workflow.component_count > 0 && known)
         refuse(b, tn_json_get(doc->workflow.at, "steps"), "the workflow invokes nothing");
     check_outputs(b, doc);
-    if (doc->workflow.cell_count > 0) refuse(b, doc->workflow.cells[0].at, "the workflow keeps state");
+    /* A graph that is called once has its state handed on from call to call, or takes it with each request. */
+    bool graph = doc->workflow.component_count == 1 && doc->workflow.components[0].implementation == TN_STD_ONNX;
+    if (doc->workflow.cell_count > 0 && !graph) refuse(b, doc->workflow.cells[0].at, "the workflow keeps state");
     if (tn_json_present(doc->image.at)) refuse(b, doc->image.at, "the document has an image program");
     if (tn_json_present(doc->audio.at)) refuse(b, doc->audio.at, "the document has an audio program");
     if (tn_json_present(doc->speculative.at)) refuse(b, doc->speculative.at, "the document describes speculation");

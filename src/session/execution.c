@@ -154,6 +154,7 @@ void tn_execution_decide(struct tn_execution *x, enum tn_status st, const struct
 void tn_execution_finish(struct tn_execution *x)
 {
     if (x->finished) return;
+    if (x->recipe->settle) x->recipe->settle(x->run, x->outcome == TN_OK);
     x->recipe->finish(x->run);
     x->finished = true;
     x->end_ns = tn_os_monotonic_ns();

@@ -173,6 +173,8 @@ struct tn_recipe {
                             struct tn_recipe_run **out, struct tn_error *err);
     /* A failure ends the whole request; items that fail by themselves are events. */
     enum tn_status (*advance)(struct tn_recipe_run *run, struct tn_step *step, struct tn_error *err);
+    /* Before finish: whether the execution has completed. NULL: nothing depends on it. */
+    void (*settle)(struct tn_recipe_run *run, bool good);
     /* Ends the work: texts go, results stay. After this the model may be discarded. */
     void (*finish)(struct tn_recipe_run *run);
     void (*release)(struct tn_recipe_run *run);

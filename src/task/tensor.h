@@ -21,6 +21,16 @@ struct tn_tensor *tn_tensor_of_request(const struct tn_onnx_port *port, const tn
                                        struct tn_findings *findings, bool *no_memory);
 
 /*
+ * tensor_default.c: an operand against what the contract declares of its port, and the declared default of an input. NULL after
+ * a finding or without memory. contract may be NULL.
+ */
+void tn_tensor_declared(const struct tn_onnx_port *port, const struct tn_std_contract *contract, const struct tn_tensor *t,
+                        struct tn_tensor_symbols *declared, struct tn_findings *findings);
+struct tn_tensor *tn_tensor_of_default(const struct tn_onnx_port *port, const struct tn_graph_input *said, struct tn_heap *heap,
+                                       const struct tn_limits *limits, const struct tn_tensor_symbols *graph,
+                                       const struct tn_tensor_symbols *declared, struct tn_findings *findings, bool *no_memory);
+
+/*
  * tensor_json.c: JSON to a value by a declared type. Lists nested to the rank, or {"dtype", "shape", "data"}; of sequences
  * {"sequence": [...]} or a list; of maps {"keys": [...], "values": [...]}; null for an optional that holds nothing.
  * NULL: *fault says why, or without memory *fault is NULL.

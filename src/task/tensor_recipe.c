@@ -5,6 +5,7 @@
  */
 #include "base/checked.h"
 #include "base/json_write.h"
+#include "task/sequence.h"
 #include "task/tensor.h"
 #include "task/text_items.h"
 
@@ -27,6 +28,8 @@ struct tn_recipe_run {
     tn_port_value *values;      /* [value_count] views of them */
     size_t value_count;
     struct tn_run_counts counts;
+    struct tn_sequence *sequence; /* referenced; NULL: the call stands alone */
+    bool borrowed, good;          /* the sequence is this run's; the call has completed */
     bool done;
 };
 
@@ -115,48 +118,143 @@ static uint32_t input_of(const struct tn_graph_facts *g, struct tn_str name)
 {
     uint32_t i = 0;
     while (i < g->input_count && !tn_str_eq(g->inputs[i]->name, name)) i++;
+    for (uint32_t k = 0; i == g->input_count && g->said_in && name.n && k < g->input_count; k++)
+        if (tn_str_eq(g->said_in[k].alias, name)) return k;
     return i;
 }
 
-/* Values to ports, each once; what is missing and has no default is a finding, too. */
-static void take_inputs(struct tn_recipe_run *run, const struct tn_recipe_model *m, const tn_tensor_request *r,
-                        struct tn_findings *findings, bool *no_memory)
+static uint32_t output_of(const struct tn_graph_facts *g, struct tn_str name)
 {
-    const struct tn_graph_facts *g = m->graph;
-    struct tn_tensor_symbols symbols = {.count = 0};
-    bool *given = tn_arena_array(&run->arena, (size_t)g->input_count + 1, sizeof(*given));
-    if (!given) *no_memory = true;
-    for (size_t k = 0; given && k < r->count; k++) {
-        struct tn_str name = name_of(r->inputs[k].name);
+    const struct tn_onnx_view *view = g->view;
+    uint32_t i = 0;
+    while (i < view->output_count && !tn_str_eq(view->outputs[i].name, name)) i++;
+    for (uint32_t k = 0; i == view->output_count && g->said_out && name.n && k < view->output_count; k++)
+        if (tn_str_eq(g->said_out[k].alias, name)) return k;
+    return i;
+}
+
+/* The state that an output carries on, or NULL. */
+static const struct tn_graph_state *state_of(const struct tn_recipe_run *run, uint32_t output)
+{
+    const struct tn_graph_facts *g = run->graph;
+    for (uint32_t k = 0; run->sequence && k < g->state_count; k++)
+        if (g->states[k].out == output) return &g->states[k];
+    return NULL;
+}
+
+/* What is collected while the values of a request go to their ports. */
+struct intake {
+    struct tn_recipe_run *run;
+    const struct tn_recipe_model *m;
+    struct tn_tensor_symbols graph, declared;
+    struct tn_findings findings;
+    bool *given; /* [input_count] by the request */
+    bool no_memory;
+};
+
+static const struct tn_std_contract *contract_of(const struct intake *k, uint32_t i)
+{
+    const struct tn_graph_facts *g = k->m->graph;
+    return g->said_in ? g->said_in[i].contract : NULL;
+}
+
+/* Values to ports, each once. */
+static void take_given(struct intake *k, const tn_tensor_request *r)
+{
+    const struct tn_graph_facts *g = k->m->graph;
+    struct tn_recipe_run *run = k->run;
+    for (size_t n = 0; n < r->count; n++) {
+        struct tn_str name = name_of(r->inputs[n].name);
         uint32_t i = input_of(g, name);
         if (i == g->input_count) {
-            blame_name(findings, g, "the graph has no input of this name", name, false);
-        } else if (given[i]) {
-            blame_name(findings, g, "an input is given twice", name, false);
+            blame_name(&k->findings, g, "the graph has no input of this name", name, false);
+        } else if (k->given[i]) {
+            blame_name(&k->findings, g, "an input is given twice", name, false);
         } else {
-            given[i] = true;
-            run->call.in[i] = tn_tensor_of_request(g->inputs[i], &r->inputs[k], &run->heap, &m->ctx->limits, &symbols, findings, no_memory);
+            k->given[i] = true;
+            run->call.in[i] = tn_tensor_of_request(g->inputs[i], &r->inputs[n], &run->heap, &k->m->ctx->limits, &k->graph, &k->findings, &k->no_memory);
+            if (run->call.in[i]) tn_tensor_declared(g->inputs[i], contract_of(k, i), run->call.in[i], &k->declared, &k->findings);
         }
     }
-    for (uint32_t i = 0; given && i < g->input_count; i++) {
+}
+
+static struct tn_tensor *default_of(struct intake *k, uint32_t i, struct tn_heap *heap)
+{
+    const struct tn_graph_facts *g = k->m->graph;
+    return tn_tensor_of_default(g->inputs[i], &g->said_in[i], heap, &k->m->ctx->limits, &k->graph, &k->declared, &k->findings, &k->no_memory);
+}
+
+static bool has_default(const struct tn_graph_facts *g, uint32_t i)
+{
+    return g->said_in && tn_json_present(g->said_in[i].value);
+}
+
+/* States: as the sequence has them; at its beginning as the package declares, or else as the request gives them. */
+static void take_states(struct intake *k)
+{
+    struct tn_recipe_run *run = k->run;
+    const struct tn_graph_facts *g = k->m->graph;
+    struct tn_sequence *q = run->sequence;
+    for (uint32_t n = 0; q && n < g->state_count; n++) {
+        uint32_t i = g->states[n].in;
+        bool begun = tn_sequence_begun(q);
+        if (k->given[i] && (begun || has_default(g, i))) {
+            struct tn_finding *f = tn_findings_add(&k->findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST,
+                                                   "input %.*s is state of the sequence and cannot be given as well", TN_FMT_ARG(g->inputs[i]->name));
+            tn_at_element(f, TN_ELEMENT_TENSOR, g->inputs[i]->name);
+            tn_remedy(f, "leave the input out, set the state of the sequence, or call without a sequence");
+            continue;
+        }
+        if (begun) {
+            run->call.in[i] = tn_tensor_keep(q->now[n]);
+            tn_tensor_declared(g->inputs[i], contract_of(k, i), q->now[n], &k->declared, &k->findings);
+        } else if (!k->given[i] && has_default(g, i)) {
+            run->call.in[i] = default_of(k, i, &q->heap);
+        }
+        k->given[i] = k->given[i] || run->call.in[i];
+        /* What is only read stays what it was in the first call. */
+        if (!begun && g->states[n].out == TN_NO_PORT && run->call.in[i]) {
+            q->next[n] = tn_tensor_copy(&q->heap, run->call.in[i]);
+            k->no_memory |= !q->next[n];
+        }
+    }
+}
+
+static void take_inputs(struct intake *k, const tn_tensor_request *r)
+{
+    const struct tn_graph_facts *g = k->m->graph;
+    k->given = tn_arena_array(&k->run->arena, (size_t)g->input_count + 1, sizeof(*k->given));
+    if (!k->given) {
+        k->no_memory = true;
+        return;
+    }
+    take_given(k, r);
+    take_states(k);
+    for (uint32_t i = 0; i < g->input_count; i++) {
         char text[320];
-        if (given[i] || g->inputs[i]->initialised) continue;
-        struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "input %.*s is missing",
+        if (k->given[i] || g->inputs[i]->initialised) continue;
+        if (has_default(g, i)) {
+            k->run->call.in[i] = default_of(k, i, &k->run->heap);
+            continue;
+        }
+        struct tn_finding *f = tn_findings_add(&k->findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "input %.*s is missing",
                                                TN_FMT_ARG(g->inputs[i]->name));
         tn_at_element(f, TN_ELEMENT_TENSOR, g->inputs[i]->name);
         tn_expected(f, "%s", tn_onnx_port_text(g->inputs[i], text, sizeof(text)));
     }
 }
 
-static void take_outputs(struct tn_recipe_run *run, const struct tn_recipe_model *m, const tn_tensor_request *r, struct tn_findings *findings)
+static void take_outputs(struct intake *k, const tn_tensor_request *r)
 {
-    const struct tn_onnx_view *view = m->graph->view;
-    for (uint32_t i = 0; i < view->output_count; i++) run->wanted[i] = r->outputs == NULL;
-    for (size_t k = 0; r->outputs && k < r->output_count; k++) {
-        struct tn_str name = name_of(r->outputs[k]);
-        uint32_t i = 0;
-        while (i < view->output_count && !tn_str_eq(view->outputs[i].name, name)) i++;
-        if (i == view->output_count) blame_name(findings, m->graph, "the graph has no output of this name", name, true);
+    const struct tn_graph_facts *g = k->m->graph;
+    struct tn_recipe_run *run = k->run;
+    for (uint32_t i = 0; i < g->view->output_count; i++)
+        run->wanted[i] = state_of(run, i) || (r->outputs == NULL && (!g->said_out || g->said_out[i].published));
+    for (size_t n = 0; r->outputs && n < r->output_count; n++) {
+        struct tn_str name = name_of(r->outputs[n]);
+        uint32_t i = output_of(g, name);
+        if (i == g->view->output_count) blame_name(&k->findings, g, "the graph has no output of this name", name, true);
+        else if (state_of(run, i)) blame_name(&k->findings, g, "an output is state of the sequence and no result", name, true);
         else run->wanted[i] = true;
     }
 }
@@ -182,22 +280,54 @@ static void drop_inputs(struct tn_recipe_run *run)
     if (run->call.in) tn_heap_trim(&run->heap);
 }
 
+/* The sequence goes on from what the call has made, or stays as it was. */
+static void give_back(struct tn_recipe_run *run)
+{
+    if (!run->borrowed) return;
+    tn_sequence_settle(run->sequence, run->good);
+    tn_sequence_return(run->sequence);
+    run->borrowed = false;
+}
+
+static void settle(struct tn_recipe_run *run, bool good)
+{
+    run->good = good && run->done;
+}
+
+static void finish(struct tn_recipe_run *run)
+{
+    drop_inputs(run);
+    give_back(run);
+}
+
 static void release(struct tn_recipe_run *run)
 {
     if (!run) return;
-    drop_inputs(run);
+    finish(run);
     for (size_t i = 0; i < run->value_count; i++) tn_tensor_drop(run->results[i]);
     tn_heap_release(&run->heap);
     tn_arena_release(&run->arena);
+    tn_sequence_unref(run->sequence);
     tn_free(run->alloc, run);
+}
+
+static enum tn_status take_sequence(struct tn_recipe_run *run, struct tn_sequence *q, struct tn_error *err)
+{
+    if (!q) return TN_OK;
+    enum tn_status st = tn_sequence_borrow(q, err);
+    if (st) return st;
+    tn_ref_take(&q->ref);
+    run->sequence = q;
+    run->borrowed = true;
+    return TN_OK;
 }
 
 static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
                             struct tn_recipe_run **out, struct tn_error *err)
 {
-    struct tn_findings findings;
-    bool no_memory = false;
     struct tn_recipe_run *run = tn_calloc(alloc, 1, sizeof(*run));
+    const tn_tensor_request *r = request;
+    struct intake k = {.run = run, .m = m};
     *out = NULL;
     if (!run) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
     run->alloc = alloc;
@@ -205,24 +335,20 @@ static enum tn_status start(const struct tn_recipe_model *m, const void *request
     run->counts.items = 1;
     tn_heap_init(&run->heap, alloc);
     tn_arena_init(&run->arena, alloc);
-    tn_findings_init(&findings, alloc, (size_t)m->ctx->limits.findings);
-    if (allocate(run)) {
-        take_inputs(run, m, request, &findings, &no_memory);
-        take_outputs(run, m, request, &findings);
+    tn_findings_init(&k.findings, alloc, (size_t)m->ctx->limits.findings);
+    enum tn_status st = take_sequence(run, r->sequence, err);
+    if (!st && allocate(run)) {
+        take_inputs(&k, r);
+        take_outputs(&k, r);
     } else {
-        no_memory = true;
+        k.no_memory = true;
     }
-    enum tn_status st = no_memory ? tn_error_memory(err, TN_PHASE_REQUEST, "keeping the tensors of the request")
-                                  : tn_error_from_findings(err, &findings);
-    tn_findings_release(&findings);
+    if (!st) st = k.no_memory ? tn_error_memory(err, TN_PHASE_REQUEST, "keeping the tensors of the request")
+                              : tn_error_from_findings(err, &k.findings);
+    tn_findings_release(&k.findings);
     if (st) release(run);
     else *out = run;
     return st;
-}
-
-static void finish(struct tn_recipe_run *run)
-{
-    drop_inputs(run);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------ */
@@ -268,24 +394,50 @@ static bool view_of(struct tn_recipe_run *run, const struct tn_tensor *t, tn_por
     return true;
 }
 
+static bool same_shape(const struct tn_tensor *a, const struct tn_tensor *b)
+{
+    bool same = a->kind == TN_KIND_TENSOR && b->kind == TN_KIND_TENSOR && a->element == b->element && a->rank == b->rank;
+    for (uint32_t i = 0; same && i < a->rank; i++) same = a->dims[i] == b->dims[i];
+    return same;
+}
+
+/* The next state, whose shape is that of the one before. */
+static enum tn_status take_state(struct tn_recipe_run *run, const struct tn_graph_state *state, const struct tn_tensor *t, struct tn_error *err)
+{
+    struct tn_sequence *q = run->sequence;
+    if (!same_shape(t, run->call.in[state->in])) {
+        struct tn_finding *f = tn_error_set(err, TN_RUNTIME_FAILURE, TN_PHASE_EXECUTE, "the state came out of the graph as another value than it went in");
+        tn_at_element(f, TN_ELEMENT_TENSOR, state->output);
+        tn_expected(f, "the type and shape of %.*s", TN_FMT_ARG(state->input));
+        return TN_RUNTIME_FAILURE;
+    }
+    q->next[state - run->graph->states] = tn_tensor_copy(&q->heap, t);
+    return q->next[state - run->graph->states] ? TN_OK : TN_INSUFFICIENT_MEMORY;
+}
+
+static enum tn_status take_result(struct tn_recipe_run *run, uint32_t output, const struct tn_tensor *t)
+{
+    struct tn_str name = run->graph->view->outputs[output].name;
+    struct tn_tensor *copy = run->results[run->value_count] = tn_tensor_copy(&run->heap, t);
+    tn_port_value *v = &run->values[run->value_count];
+    run->value_count += copy != NULL;
+    if (!copy || !view_of(run, copy, v)) return TN_INSUFFICIENT_MEMORY;
+    v->name = (tn_string){name.s, name.n};
+    return TN_OK;
+}
+
 /* Copies what came out and lets the component's own go. */
 static enum tn_status take_results(struct tn_recipe_run *run, struct tn_graph_call *call, struct tn_error *err)
 {
-    const struct tn_onnx_view *view = run->graph->view;
-    bool good = true;
-    for (uint32_t i = 0; i < view->output_count; i++) {
+    enum tn_status st = TN_OK;
+    for (uint32_t i = 0; i < run->graph->view->output_count; i++) {
         struct tn_tensor *t = call->out[i];
-        if (good && t) {
-            struct tn_tensor *copy = run->results[run->value_count] = tn_tensor_copy(&run->heap, t);
-            tn_port_value *v = &run->values[run->value_count];
-            run->value_count += copy != NULL;
-            good = copy && view_of(run, copy, v);
-            if (good) v->name = (tn_string){view->outputs[i].name.s, view->outputs[i].name.n};
-        }
+        const struct tn_graph_state *state = state_of(run, i);
+        if (!st && t) st = state ? take_state(run, state, t, err) : take_result(run, i, t);
         tn_tensor_drop(t);
         call->out[i] = NULL;
     }
-    return good ? TN_OK : tn_error_memory(err, TN_PHASE_EXECUTE, "keeping the results of a graph");
+    return st == TN_INSUFFICIENT_MEMORY ? tn_error_memory(err, TN_PHASE_EXECUTE, "keeping the results of a graph") : st;
 }
 
 static enum tn_status advance(struct tn_recipe_run *run, struct tn_step *step, struct tn_error *err)
@@ -347,6 +499,7 @@ const struct tn_recipe tn_recipe_tensor = {
     .measure = measure,
     .start = start,
     .advance = advance,
+    .settle = settle,
     .finish = finish,
     .release = release,
     .event = event,

@@ -13,6 +13,7 @@ import common
 import numpy as np
 import onnx
 import onnxruntime as ort
+import yaml
 from onnx import TensorProto, helper
 
 OUT = common.GOLDEN / "tensor"
@@ -71,6 +72,64 @@ def state():
                  [tensor("two", np.array(2, np.float32))])
 
 
+def stateful():
+    """Two states, an input that the package gives a value, and a result."""
+    return model([node("Mul", ["x", "gain"], ["scaled"]), node("Add", ["scaled", "acc"], ["y"]), node("Mul", ["acc", "half"], ["less"]),
+                  node("Add", ["less", "x"], ["acc_next"]), node("Add", ["count", "one"], ["count_next"])],
+                 [value("x", F32, ["n", 2]), value("gain", F32, []), value("acc", F32, ["n", 2]), value("count", I64, [1])],
+                 [value("y", F32, ["n", 2]), value("acc_next", F32, ["n", 2]), value("count_next", I64, [1])],
+                 [tensor("half", np.array(0.5, np.float32)), tensor("one", np.array([1], np.int64))])
+
+
+def contract(dtype, *shape):
+    return {"dtype": dtype, "rank": len(shape), "shape": list(shape)}
+
+
+def stateful_metadata():
+    """The contract of `stateful`: where its states begin, that they outlive a call, and how its ports are called."""
+    rows, batched = {"kind": "request_aligned", "axis": 0}, {}
+    aligned = dict(contract("float32", "batch", 2), batch_layout=rows)
+    flags = dict(contract("bool", "batch"), batch_layout=rows)
+
+    def given(of, name):
+        return {"contract": of, "role": {"kind": "opaque"}, "source": {"kind": "application", "name": name}}
+
+    def literal(of, default):
+        return {"contract": of, "role": {"kind": "opaque"}, "source": {"kind": "literal"}, "required": False, "default": default}
+
+    def cell(of, initializer, group):
+        return {"contract": of, "scope": "session", "initializer": initializer, "recurrence": {"kind": "invariant"}, "management": "runtime",
+                "release_boundary": "session", "service_group": group}
+
+    count = dict(contract("int64", 1), batch_layout={"kind": "runtime_sequence_state"})
+    batched["inputs"] = {"request.x": given(aligned, "x"), "package.gain": literal(contract("float32"), 2.0),
+                         "package.acc": literal(aligned, 0.0), "package.count": literal(contract("int64", 1), [5]),
+                         "request.active": literal(flags, True), "request.done": literal(flags, False)}
+    batched["outputs"] = {"result": {"contract": aligned, "role": "tensor", "stage": "pre_adapter"}}
+    batched["components"] = {"model": {"implementation": {"kind": "onnx", "artifact": "model.onnx"}}}
+    batched["state"] = {"acc": cell(aligned, "package.acc", "sums"), "count": cell(count, "package.count", "counts")}
+    batched["steps"] = [{"kind": "invoke", "component": "model", "inputs": {"x": "request.x", "gain": "package.gain", "acc": "package.acc", "count": "package.count"},
+                         "outputs": {"y": "model.y", "acc_next": "model.acc", "count_next": "model.count"}},
+                        {"kind": "emit", "value": "model.y", "output": "result", "mode": "replace"}]
+    group = {"kind": "recurrent", "layout": "bc", "update": {"kind": "replace"}}
+    batched["serving"] = {"active": "request.active", "done": "request.done", "state_service": {"groups": {
+        "sums": dict(group, ports={"model": {"acc": {"input": "acc", "output": "acc_next"}}}),
+        "counts": dict(group, ports={"model": {"count": {"input": "count", "output": "count_next"}}})}}}
+    batched["manifest"] = {"capabilities": ["workflow_ssa", "typed_emit", "serving_service_contract", "session_state_lease"]}
+    return {"schema_version": "v1", "pipeline": {"workflow": batched}}
+
+
+def stateful_calls(path):
+    """Four calls of two rows, the states carried by hand."""
+    session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    acc, count, calls = np.zeros((2, 2), np.float32), np.array([5], np.int64), []
+    for i in range(4):
+        x = (np.arange(4, dtype=np.float32).reshape(2, 2) + i) * np.float32(0.25)
+        y, acc, count = session.run(None, {"x": x, "gain": np.array(2, np.float32), "acc": acc, "count": count})
+        calls.append({"x": x.reshape(-1).tolist(), "y": y.reshape(-1).tolist(), "acc": acc.reshape(-1).tolist(), "count": count.tolist()})
+    return calls
+
+
 def gaps():
     """Three nodes that cannot be computed: a type, an operator, a domain."""
     return model([node("Cos", ["d"], ["c"], name="cosine"), node("Frobnicate", ["d"], ["f"], name="frob"),
@@ -125,8 +184,15 @@ def external(folder):
     return m
 
 
+def write_stateful(folder):
+    folder.mkdir(exist_ok=True)
+    (folder / "model.onnx").write_bytes(stateful().SerializeToString())
+    (folder / "inference_metadata.yaml").write_text(yaml.safe_dump(stateful_metadata(), sort_keys=False))
+
+
 def main():
     OUT.mkdir(exist_ok=True)
+    write_stateful(OUT / "stateful")
     models = {"add": add(), "kinds": kinds(), "sequence": sequence(), "state": state(), "gaps": gaps(), "softmax11": softmax(11),
               "softmax13": softmax(13), **versions()}
     for name, m in models.items():
@@ -140,7 +206,7 @@ def main():
         expected[name] = [{"inputs": {k: stated(v) for k, v in inputs.items()},
                            "outputs": {k: stated(np.asarray(v)) for k, v in zip(names, session.run(None, inputs))}} for inputs in cases]
     birth = {"made_by": "tools/golden/tensor_models.py", "onnx": onnx.__version__, "onnxruntime": ort.__version__}
-    (OUT / "expected.json").write_text(json.dumps({"birth": birth, "cases": expected}, ensure_ascii=False, indent=1) + "\n")
+    (OUT / "expected.json").write_text(json.dumps({"birth": birth, "cases": expected, "stateful": stateful_calls(OUT / "stateful/model.onnx")}, ensure_ascii=False, indent=1) + "\n")
 
 
 if __name__ == "__main__":

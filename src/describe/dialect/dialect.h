@@ -18,4 +18,12 @@ extern const struct tn_dialect tn_dialect_recognised; /* names itself by the con
 extern const struct tn_dialect tn_dialect_sentence_transformers;
 extern const struct tn_dialect tn_dialect_transformers;
 
+/*
+ * onnx.c: the facts of a graph into the description, whose variant is set. NULL after a failure. With `check` its versions,
+ * names and external data are judged, too.
+ */
+struct tn_graph_facts *tn_describe_graph(struct tn_builder *b, const struct tn_package_file *file, bool check);
+/* graph_contract.c: a declared workflow whose only component is a graph that it calls once. */
+void tn_describe_graph_contract(struct tn_builder *b, struct tn_json component);
+
 #endif

@@ -6,7 +6,8 @@
  * followed in its place, and both halves are needed.
  *
  * A component is understood when its implementation is an adapter of the ABI "tenon.package" 1, whose artifact is our own
- * document. Every other implementation is named with what would be needed.
+ * document, or when it is an ONNX graph and the only one (graph_contract.c). Every other implementation is named with what
+ * would be needed.
  */
 #include "describe/convention.h"
 #include "describe/dialect/dialect.h"
@@ -140,7 +141,7 @@ static void refuse_implementation(struct tn_builder *b, struct tn_json implement
     struct tn_finding *f = tn_blocker(b, TN_PROVIDER_UNAVAILABLE, "no provider of this build executes the component");
     tn_at_json(f, implementation);
     tn_found(f, "an implementation of kind %.*s", TN_FMT_ARG(kind));
-    tn_expected(f, "an adapter of the ABI %s", TN_PACKAGE_ABI);
+    tn_expected(f, "an adapter of the ABI %s, or an ONNX graph that is the workflow's only component", TN_PACKAGE_ABI);
 }
 
 /* True when it is ours; its document has been read then. One whose implementation is broken is nobody's. */
@@ -275,6 +276,15 @@ static struct tn_json find_own(struct tn_builder *b, struct tn_json components, 
     return ours;
 }
 
+/* The workflow is one graph. */
+static bool is_graph(const struct tn_builder *b, struct tn_json components)
+{
+    struct tn_json only = tn_json_first(components);
+    struct tn_str kind = TN_STR("");
+    (void)tn_json_str(tn_json_find(only, "/implementation/kind"), &kind);
+    return tn_json_count(components) == 1 && tn_str_is(kind, "onnx") && !tn_doc_hides(&b->d->standard.marks, only, "implementation");
+}
+
 static void read_components(struct tn_builder *b, struct tn_json root)
 {
     const struct tn_doc_marks *marks = &b->d->standard.marks;
@@ -287,7 +297,9 @@ static void read_components(struct tn_builder *b, struct tn_json root)
         tn_at_json(f, root);
         tn_expected(f, "/pipeline/workflow/components");
     }
-    struct tn_json ours = find_own(b, components, &content);
+    struct tn_json ours = {NULL, 0};
+    if (is_graph(b, components)) tn_describe_graph_contract(b, tn_json_first(components));
+    else ours = find_own(b, components, &content);
     /* Where the contract does not lead there, the document is judged all the same: its faults are its own. */
     if (b->failed == TN_OK) (void)read_content(b, TN_STR(TN_PACKAGE_FILE), &content);
     if (tn_json_present(ours) && b->failed == TN_OK && b->d->chain_document.n > 0) { /* it was read */

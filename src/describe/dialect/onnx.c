@@ -10,6 +10,8 @@
 
 #define RULE "onnx.structure/1"
 
+enum { PROPERTY_SHOWN = 512 };
+
 static void state(struct tn_builder *b, struct tn_str pointer, struct tn_str value, bool descriptive, const char *name,
                   struct tn_str of)
 {
@@ -41,6 +43,19 @@ static void state_ports(struct tn_builder *b, const char *name, const char *elem
     }
 }
 
+/* What the exporter wrote beside the graph: licence, author, hints for a runtime. Long values stay in the file. */
+static void state_properties(struct tn_builder *b, const struct tn_onnx_view *view)
+{
+    char text[64];
+    for (uint32_t i = 0; i < view->property_count && b->failed == TN_OK; i++) {
+        const struct tn_onnx_property *p = &view->properties[i];
+        struct tn_str value = p->value;
+        bool cut = p->cut || value.n > PROPERTY_SHOWN;
+        if (cut) value = (struct tn_str){text, (size_t)snprintf(text, sizeof(text), "(%llu bytes)", (unsigned long long)p->bytes)};
+        state(b, TN_STR("/metadata_props"), tn_json_quoted(b, value), true, "graph.property", p->key);
+    }
+}
+
 static void state_facts(struct tn_builder *b, const struct tn_onnx_view *view)
 {
     state(b, TN_STR(""), tn_json_quoted(b, view->file), true, "graph.file", TN_STR(""));
@@ -49,6 +64,9 @@ static void state_facts(struct tn_builder *b, const struct tn_onnx_view *view)
         state_number(b, "/opset_import", view->opsets[i].version, "graph.opset", view->opsets[i].domain);
     state_text(b, "/producer_name", view->producer_name, "graph.producer");
     state_text(b, "/producer_version", view->producer_version, "graph.producer_version");
+    state_text(b, "/domain", view->domain, "graph.domain");
+    if (view->model_version) state_number(b, "/model_version", view->model_version, "graph.model_version", TN_STR(""));
+    state_properties(b, view);
     state_ports(b, "graph.input", "input", view->inputs, view->input_count);
     state_ports(b, "graph.output", "output", view->outputs, view->output_count);
 }
@@ -64,27 +82,27 @@ static void list_inputs(struct tn_builder *b, struct tn_graph_facts *g)
     }
 }
 
-static void read_graph(struct tn_builder *b, const struct tn_variant *variant)
+struct tn_graph_facts *tn_describe_graph(struct tn_builder *b, const struct tn_package_file *file, bool check)
 {
-    const struct tn_package_file *file = &b->inv->files[variant->files[0]];
     struct tn_onnx_view *view;
     tn_error_clear(b->scratch);
     enum tn_status status = tn_inventory_onnx(b->inv, file, &view, b->scratch);
     if (status) {
         tn_builder_report(b, status);
-        return;
+        return NULL;
     }
     struct tn_graph_facts *g = tn_builder_array(b, 1, sizeof(*g));
     if (!g) {
         tn_onnx_view_free(view);
-        return;
+        return NULL;
     }
     g->file = file;
     g->view = view;
     b->d->graph = g;
-    tn_onnx_check(view, b->inv, &b->d->findings);
+    if (check) tn_onnx_check(view, b->inv, &b->d->findings);
     list_inputs(b, g);
     state_facts(b, view);
+    return b->failed == TN_OK ? g : NULL;
 }
 
 static void describe(struct tn_builder *b)
@@ -97,7 +115,7 @@ static void describe(struct tn_builder *b)
         return;
     }
     b->d->variant = variant;
-    if (variant->file_count) read_graph(b, variant);
+    if (variant->file_count) (void)tn_describe_graph(b, &b->inv->files[variant->files[0]], true);
 }
 
 static bool recognises(const struct tn_builder *b)
