@@ -237,24 +237,37 @@ struct tn_linear_pool_args {
 /* ---- Trees ---- */
 
 /*
- * A binary decision tree that is complete to its depth: node i has the children 2i + 1, where a row goes with
- * x[feature] <= split, and 2i + 2. Arrays have TN_TREE_MARGIN readable elements behind them.
+ * Binary decision trees, all complete to one depth. A tree is cut into blocks of 16 places: the first block has the levels
+ * above the last four (there is none when depth is at most 4), and each of its exits leads to a block with the other four.
+ * In a block node 1 is the first; node i has the children 2i, where a row goes with x[feature] <= split, and 2i + 1; place 0
+ * is not used. NaN goes to 2i where the node's bit of `missing` is set.
  */
-enum { TN_TREE_DEPTH = 8, TN_TREE_ROWS = 64, TN_TREE_MARGIN = 16 };
+enum { TN_TREE_DEPTH = 8, TN_TREE_ROWS = 64, TN_TREE_PLACES = 16, TN_TREE_WIDTH = 32 };
 
-struct tn_tree {
-    uint32_t depth, target; /* depth 1 .. TN_TREE_DEPTH */
-    const float *split;     /* [2^depth - 1] */
-    const int32_t *feature; /* [2^depth - 1], times TN_TREE_ROWS: where the column begins in x */
-    const float *leaf;      /* [2^depth] */
+struct tn_trees {
+    uint32_t depth;          /* 1 .. TN_TREE_DEPTH */
+    const float *split;      /* [tree][block][16], aligned to 64 */
+    const uint16_t *feature; /* [tree][block][16], aligned to 32; one more is readable behind the last */
+    const uint16_t *missing; /* [tree][block], bit i of node i; one more is readable */
+    const float *leaf;       /* [tree][2^depth] */
+    const uint32_t *target;  /* [tree] */
 };
 
-/* A block of TN_TREE_ROWS rows through trees: sums[target][row] += leaf, tree after tree. */
+/* Blocks of a tree. */
+static inline uint32_t tn_tree_blocks(uint32_t depth)
+{
+    return depth > 4 ? 1 + (1u << (depth - 4)) : 1;
+}
+
+/* Rows through trees first .. first + count - 1: sums[target][row] += leaf, tree after tree. */
 struct tn_trees_args {
-    const struct tn_tree *trees;
-    size_t count;
-    const float *x; /* [features][TN_TREE_ROWS], no NaN */
-    float *sums;    /* [targets][TN_TREE_ROWS] */
+    const struct tn_trees *trees;
+    size_t first, count;
+    const float *x;  /* [rows][stride], all of it readable; aligned to 64 */
+    size_t stride;   /* a multiple of TN_TREE_WIDTH */
+    unsigned rows;   /* 1 .. TN_TREE_ROWS */
+    bool missing;    /* there may be NaN */
+    float *sums;     /* [targets][TN_TREE_ROWS]; those behind the rows may be written */
     uint8_t *leaves; /* [count][TN_TREE_ROWS]: the leaf that each row reached; then sums are not written. Or NULL */
 };
 

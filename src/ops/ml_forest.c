@@ -1,8 +1,6 @@
 /* Reading ensembles of trees; see the header. Attributes are untrusted: every index is checked, a node is used once. */
 #include "ops/ml_forest.h"
 
-#include "base/checked.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -384,140 +382,12 @@ static bool read_new(struct reading *r, const struct tn_node *node, struct pendi
     return !r->wrong && place_members(r);
 }
 
-/* ---- complete trees ----------------------------------------------------------------------------------------------- */
-
-static bool is_plain(const struct tn_forest *f)
-{
-    for (uint32_t i = 0; i < f->node_count; i++) {
-        if (f->nodes[i].how != TN_BRANCH_LEQ) return false;
-    }
-    return !f->wide && f->tree_count > 0;
-}
-
-struct level_item {
-    uint32_t child;
-    uint8_t depth;
-};
-
-/* Depth of a tree up to one more than the kernels have; trees are not deeper than their nodes are many. */
-static uint32_t depth_of(const struct tn_forest *f, uint32_t root)
-{
-    struct level_item stack[2 * TN_TREE_DEPTH + 4];
-    uint32_t n = 0, most = 0;
-    stack[n++] = (struct level_item){root, 0};
-    while (n > 0) {
-        struct level_item i = stack[--n];
-        if (i.depth > most) most = i.depth;
-        if (i.child & TN_LEAF) continue;
-        if (i.depth == TN_TREE_DEPTH) return TN_TREE_DEPTH + 1;
-        stack[n++] = (struct level_item){f->nodes[i.child].no, (uint8_t)(i.depth + 1)};
-        stack[n++] = (struct level_item){f->nodes[i.child].yes, (uint8_t)(i.depth + 1)};
-    }
-    return most;
-}
-
-static bool votes_once(const struct tn_forest *f)
-{
-    for (uint32_t i = 0; i < f->leaf_count; i++) {
-        if (f->leaves[i + 1] - f->leaves[i] != 1) return false;
-    }
-    return true;
-}
-
-/* Fills the complete tree under place `at` of a level from a subtree; a leaf above the last level fills all below it. */
-static bool lay_tree(const struct tn_forest *f, const uint32_t *column, uint32_t child, uint32_t depth, float *split, int32_t *feature, uint32_t *leaf)
-{
-    uint32_t child_of[(1u << (TN_TREE_DEPTH + 1)) - 1];
-    uint32_t inner = (1u << depth) - 1;
-    child_of[0] = child;
-    for (uint32_t i = 0; i < inner; i++) {
-        uint32_t c = child_of[i];
-        bool end = (c & TN_LEAF) != 0;
-        split[i] = end ? INFINITY : (float)f->nodes[c].split;
-        feature[i] = end ? 0 : (int32_t)(column[f->nodes[c].feature] * TN_TREE_ROWS);
-        child_of[2 * i + 1] = end ? c : f->nodes[c].yes;
-        child_of[2 * i + 2] = end ? c : f->nodes[c].no;
-    }
-    for (uint32_t i = 0; i <= inner; i++) leaf[i] = child_of[inner + i] & ~(uint32_t)TN_LEAF;
-    return true;
-}
-
-static bool one_target(const struct tn_forest *f, const uint32_t *leaf, uint32_t n, uint32_t *target)
-{
-    *target = f->votes[f->leaves[leaf[0]]].target;
-    for (uint32_t i = 1; i < n; i++) {
-        if (f->votes[f->leaves[leaf[i]]].target != *target) return false;
-    }
-    return true;
-}
-
-/* Features that are asked for get a column each. */
-static bool number_columns(struct tn_forest *f, uint32_t **column)
-{
-    *column = tn_calloc(f->alloc, (size_t)f->features + 1, sizeof(**column));
-    f->used = tn_calloc(f->alloc, (size_t)f->features + 1, sizeof(*f->used));
-    if (!*column || !f->used) return false;
-    for (uint32_t i = 0; i < f->node_count; i++) (*column)[f->nodes[i].feature] = 1;
-    for (uint32_t i = 0; i < f->features; i++) {
-        if (!(*column)[i]) continue;
-        (*column)[i] = f->used_count;
-        f->used[f->used_count++] = i;
-    }
-    return true;
-}
-
-static bool lay_trees(struct tn_forest *f, const uint32_t *column, const uint32_t *depth, size_t nodes, size_t leaves)
-{
-    bool once = votes_once(f);
-    f->trees = tn_calloc(f->alloc, f->tree_count, sizeof(*f->trees));
-    f->splits = tn_calloc(f->alloc, nodes, sizeof(*f->splits));
-    f->columns = tn_calloc(f->alloc, nodes, sizeof(*f->columns));
-    f->values = tn_calloc(f->alloc, leaves, sizeof(*f->values));
-    f->leaf_of = tn_calloc(f->alloc, (size_t)f->tree_count * (1u << TN_TREE_DEPTH), sizeof(*f->leaf_of));
-    if (!f->trees || !f->splits || !f->columns || !f->values || !f->leaf_of) return false;
-    size_t at = 0, value = 0;
-    f->single = once;
-    for (uint32_t t = 0; t < f->tree_count; t++) {
-        uint32_t d = depth[t] ? depth[t] : 1, n = 1u << d, *leaf = f->leaf_of + (size_t)t * (1u << TN_TREE_DEPTH), target = 0;
-        lay_tree(f, column, f->roots[t], d, f->splits + at, f->columns + at, leaf);
-        if (f->single && !one_target(f, leaf, n, &target)) f->single = false;
-        for (uint32_t i = 0; once && i < n; i++) f->values[value + i] = (float)f->votes[f->leaves[leaf[i]]].weight;
-        f->trees[t] = (struct tn_tree){.depth = d, .target = target, .split = f->splits + at, .feature = f->columns + at, .leaf = f->values + value};
-        at += n - 1 + TN_TREE_MARGIN;
-        value += n + TN_TREE_MARGIN;
-    }
-    return true;
-}
-
-/* All trees, or none: most forests are of one kind. */
-static bool complete(struct tn_forest *f)
-{
-    uint32_t *column = NULL, *depth = NULL;
-    size_t nodes = 0, leaves = 0;
-    bool good = true, fits = is_plain(f) && (depth = tn_calloc(f->alloc, f->tree_count, sizeof(*depth))) != NULL;
-    for (uint32_t t = 0; fits && t < f->tree_count; t++) {
-        depth[t] = depth_of(f, f->roots[t]);
-        fits = depth[t] <= TN_TREE_DEPTH;
-        size_t n = (size_t)1 << (depth[t] ? depth[t] : 1);
-        nodes += n - 1 + TN_TREE_MARGIN;
-        leaves += n + TN_TREE_MARGIN;
-    }
-    if (fits && f->features > 0) good = number_columns(f, &column) && lay_trees(f, column, depth, nodes, leaves);
-    if (good && f->single) { /* leaves are not asked for by number then */
-        tn_free(f->alloc, f->leaf_of);
-        f->leaf_of = NULL;
-    }
-    tn_free(f->alloc, column);
-    tn_free(f->alloc, depth);
-    return good;
-}
-
 /* ---- whole -------------------------------------------------------------------------------------------------------- */
 
 void tn_forest_free(struct tn_forest *f)
 {
     if (!f) return;
-    void *const all[] = {f->nodes, f->roots, f->leaves, f->votes, f->members, f->trees, f->splits, f->columns, f->values, f->used, f->leaf_of};
+    void *const all[] = {f->nodes, f->roots, f->leaves, f->votes, f->members, f->splits, f->columns, f->missing, f->values, f->targets, f->used, f->leaf_of};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) tn_free(f->alloc, all[i]);
     tn_free(f->alloc, f);
 }
@@ -545,7 +415,7 @@ struct tn_forest *tn_forest_new(struct tn_alloc *alloc, const struct tn_node *no
     struct pending *stack = good ? tn_calloc(alloc, n + 2, sizeof(*stack)) : NULL;
     good = f->nodes && f->roots && f->leaves && r.place && r.order && stack;
     for (size_t i = 0; good && i < n; i++) r.place[i] = UINT32_MAX;
-    good = good && (votes ? read_old(&r, node, votes, stack) : read_new(&r, node, stack)) && complete(f);
+    good = good && (votes ? read_old(&r, node, votes, stack) : read_new(&r, node, stack)) && tn_forest_lay(f);
     if (r.wrong) *wrong = r.wrong;
     tn_free(alloc, r.place);
     tn_free(alloc, r.order);

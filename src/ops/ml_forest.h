@@ -35,12 +35,13 @@ struct tn_forest {
     uint32_t node_count, tree_count, leaf_count, vote_count, member_count;
     uint32_t features; /* that rows must have */
     bool wide; /* computes in double */
-    /* Complete trees for float rows; NULL: there are none. */
-    struct tn_tree *trees;
+    /* Complete trees for float rows, for the kernels; depth 0: there are none. */
+    struct tn_trees trees;
     float *splits, *values;
-    int32_t *columns;
+    uint16_t *columns, *missing;
+    uint32_t *targets;
     uint32_t *used; /* [used_count] features that have a column */
-    uint32_t used_count;
+    uint32_t used_count, stride; /* columns, and what a row of them takes */
     bool single; /* every tree votes for one target with one vote a leaf: kernels may add */
     uint32_t *leaf_of; /* [tree][256] leaves of the complete trees, unless `single` */
 };
@@ -52,6 +53,8 @@ struct tn_forest {
 struct tn_forest *tn_forest_new(struct tn_alloc *alloc, const struct tn_node *node, const char *votes, enum tn_element row, uint64_t targets,
                                 const char **wrong);
 void tn_forest_free(struct tn_forest *f);
+/* Lays the trees out complete when they are not deep; false: no memory. */
+bool tn_forest_lay(struct tn_forest *f);
 
 /* How votes for a target become one number. */
 enum tn_forest_sum { TN_FOREST_SUM, TN_FOREST_AVERAGE, TN_FOREST_MIN, TN_FOREST_MAX };

@@ -1,7 +1,7 @@
 /*
  * Rows through ensembles of trees. Complete trees go by blocks of 64 rows through the kernels, some blocks at a time so that
- * a part of the trees stays in the cache; few rows, NaN, and other trees go node by node. Sums run in the order of the
- * trees whichever way is taken.
+ * a part of the trees stays in the cache; other trees go node by node. Sums run in the order of the trees whichever way is
+ * taken.
  */
 #include "ops/ml_forest.h"
 
@@ -9,6 +9,8 @@
 
 #include <math.h>
 #include <string.h>
+
+enum { BLOCKS = 16 };
 
 struct walk {
     const struct tn_forest *f;
@@ -18,7 +20,7 @@ struct walk {
     enum tn_forest_sum sum;
     void *out;
     uint8_t *voted;
-    char *room; /* scratch of each thread */
+    char *room; /* scratch of all threads */
     size_t share_bytes;
     uint64_t blocks, chunk; /* blocks of one piece of work; trees that are run over them together */
 };
@@ -86,55 +88,31 @@ static void walk_rows(void *user, uint64_t begin, uint64_t end)
     for (uint64_t row = begin; row < end; row++) walk_row(user, row);
 }
 
-/* ---- few rows through complete trees ------------------------------------------------------------------------------ */
-
-/* False: a NaN. */
-static bool compact_row(const struct walk *w, uint64_t row, float *x)
-{
-    bool whole = true;
-    for (uint32_t i = 0; i < w->f->used_count; i++) {
-        x[i] = (float)value_at(w, row, w->f->used[i]);
-        whole = whole && x[i] == x[i];
-    }
-    return whole;
-}
-
-/* No branch depends on the row: the processor goes through several trees at once. */
-static void single_row(const struct walk *w, uint64_t row, const float *x)
-{
-    const struct tn_forest *f = w->f;
-    for (uint32_t k = 0; k < f->tree_count; k++) {
-        const struct tn_tree *t = &f->trees[k];
-        uint32_t node = 0;
-        for (uint32_t d = 0; d < t->depth; d++) node = 2 * node + 1 + !(x[t->feature[node] / TN_TREE_ROWS] <= t->split[node]);
-        node -= (1u << t->depth) - 1;
-        if (f->single) ((float *)w->out)[row * w->targets + t->target] += t->leaf[node];
-        else vote_leaf(w, row, f->leaf_of[((size_t)k << TN_TREE_DEPTH) + node]);
-    }
-}
-
 /* ---- blocks ------------------------------------------------------------------------------------------------------- */
 
 struct block {
-    float *columns, *sums;
+    float *x, *sums;
     uint8_t *leaves;
-    bool whole; /* no NaN */
+    bool missing; /* there is a NaN */
 };
 
-static void fill_columns(const struct walk *w, uint64_t first, uint64_t rows, struct block *b)
+/* The columns that trees ask for, row after row. */
+static void fill_rows(const struct walk *w, uint64_t first, uint64_t rows, struct block *b)
 {
     const struct tn_forest *f = w->f;
-    b->whole = true;
-    for (uint32_t i = 0; i < f->used_count; i++) {
-        float *to = b->columns + (size_t)i * TN_TREE_ROWS;
-        uint32_t bad = 0;
-        for (uint64_t k = 0; k < rows; k++) {
-            to[k] = (float)value_at(w, first + k, f->used[i]);
-            bad += to[k] != to[k];
+    uint32_t bad = 0;
+    for (uint64_t k = 0; k < rows; k++) {
+        float *to = b->x + k * f->stride;
+        if (w->x->element == TN_EL_F32) {
+            const float *from = (const float *)w->x->data + (first + k) * w->width;
+            for (uint32_t i = 0; i < f->used_count; i++) to[i] = from[f->used[i]];
+        } else {
+            for (uint32_t i = 0; i < f->used_count; i++) to[i] = (float)value_at(w, first + k, f->used[i]);
         }
-        for (uint64_t k = rows; k < TN_TREE_ROWS; k++) to[k] = 0;
-        if (bad) b->whole = false;
+        for (uint32_t i = 0; i < f->used_count; i++) bad += to[i] != to[i];
+        for (uint32_t i = f->used_count; i < f->stride; i++) to[i] = 0;
     }
+    b->missing = bad != 0;
 }
 
 static void vote_block(const struct walk *w, const struct block *b, uint64_t first, uint64_t rows, uint32_t tree, uint32_t count)
@@ -152,36 +130,36 @@ static void finish_block(const struct walk *w, const struct block *b, uint64_t f
     }
 }
 
+static uint64_t rows_of_block(uint64_t left, uint64_t i)
+{
+    return left - i * TN_TREE_ROWS < TN_TREE_ROWS ? left - i * TN_TREE_ROWS : TN_TREE_ROWS;
+}
+
 static void run_piece(const struct walk *w, uint64_t piece, char *room)
 {
     const struct tn_forest *f = w->f;
     uint64_t first = piece * w->blocks * TN_TREE_ROWS, left = w->rows - first;
     uint64_t count = (left + TN_TREE_ROWS - 1) / TN_TREE_ROWS < w->blocks ? (left + TN_TREE_ROWS - 1) / TN_TREE_ROWS : w->blocks;
-    struct block b[16];
-    size_t columns = (size_t)f->used_count * TN_TREE_ROWS, sums = f->single ? (size_t)w->targets * TN_TREE_ROWS : 0;
+    struct block b[BLOCKS];
+    size_t columns = (size_t)f->stride * TN_TREE_ROWS, sums = f->single ? (size_t)w->targets * TN_TREE_ROWS : 0;
     for (uint64_t i = 0; i < count; i++) {
-        b[i].columns = (float *)room + i * (columns + sums);
-        b[i].sums = b[i].columns + columns;
+        b[i].x = (float *)room + i * (columns + sums);
+        b[i].sums = b[i].x + columns;
         b[i].leaves = (uint8_t *)((float *)room + w->blocks * (columns + sums));
         memset(b[i].sums, 0, sums * sizeof(float));
-        uint64_t rows = left - i * TN_TREE_ROWS < TN_TREE_ROWS ? left - i * TN_TREE_ROWS : TN_TREE_ROWS;
-        fill_columns(w, first + i * TN_TREE_ROWS, rows, &b[i]);
+        fill_rows(w, first + i * TN_TREE_ROWS, rows_of_block(left, i), &b[i]);
     }
     for (uint32_t t = 0; t < f->tree_count; t += (uint32_t)w->chunk) {
         uint32_t n = f->tree_count - t < w->chunk ? f->tree_count - t : (uint32_t)w->chunk;
         for (uint64_t i = 0; i < count; i++) {
-            uint64_t rows = left - i * TN_TREE_ROWS < TN_TREE_ROWS ? left - i * TN_TREE_ROWS : TN_TREE_ROWS;
-            struct tn_trees_args a = {.trees = f->trees + t, .count = n, .x = b[i].columns, .sums = b[i].sums, .leaves = f->single ? NULL : b[i].leaves};
-            if (!b[i].whole) continue;
+            uint64_t rows = rows_of_block(left, i);
+            struct tn_trees_args a = {.trees = &f->trees, .first = t, .count = n, .x = b[i].x, .stride = f->stride, .rows = (unsigned)rows,
+                                      .missing = b[i].missing, .sums = b[i].sums, .leaves = f->single ? NULL : b[i].leaves};
             w->kernels->trees(&a);
             if (!f->single) vote_block(w, &b[i], first + i * TN_TREE_ROWS, rows, t, n);
         }
     }
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t rows = left - i * TN_TREE_ROWS < TN_TREE_ROWS ? left - i * TN_TREE_ROWS : TN_TREE_ROWS, at = first + i * TN_TREE_ROWS;
-        if (!b[i].whole) walk_rows((void *)w, at, at + rows);
-        else if (f->single) finish_block(w, &b[i], at, rows);
-    }
+    for (uint64_t i = 0; f->single && i < count; i++) finish_block(w, &b[i], first + i * TN_TREE_ROWS, rows_of_block(left, i));
 }
 
 static uint64_t pieces_of(const struct walk *w)
@@ -198,38 +176,28 @@ static void block_member(void *arg, unsigned rank, unsigned size)
     for (size_t i = begin; i < end; i++) run_piece(w, i, w->room + rank * w->share_bytes);
 }
 
-/* Columns of all blocks, and the tables of a chunk of trees, each take a part of the second-level cache. */
+/* Rows of all blocks, and the tables of a chunk of trees, each take a part of the second-level cache. */
 static bool run_blocks(struct tn_run *r, struct walk *w)
 {
     const struct tn_forest *f = w->f;
-    enum { COLUMNS = 1 << 18, TABLES = 1 << 18 };
-    uint32_t deepest = 1;
-    size_t each = ((size_t)f->used_count + (f->single ? (size_t)w->targets : 0)) * TN_TREE_ROWS * sizeof(float), bytes;
-    for (uint32_t t = 0; t < f->tree_count; t++) deepest = f->trees[t].depth > deepest ? f->trees[t].depth : deepest;
-    w->blocks = COLUMNS / (each + 1);
-    w->blocks = w->blocks < 1 ? 1 : w->blocks > 16 ? 16 : w->blocks;
-    w->chunk = TABLES / (3 * sizeof(float) << deepest);
-    if (w->chunk > 512) w->chunk = 512;
-    if (!tn_mul(each, w->blocks, &bytes) || !tn_add(bytes, w->chunk * TN_TREE_ROWS + 64, &bytes)) return tn_run_no_memory(r);
+    enum { ROWS = 1 << 18, TABLES = 1 << 18 };
+    size_t each = ((size_t)f->stride + (f->single ? (size_t)w->targets : 0)) * TN_TREE_ROWS * sizeof(float), bytes;
+    size_t tree = (size_t)tn_tree_blocks(f->trees.depth) * TN_TREE_PLACES * 6 + (sizeof(float) << f->trees.depth);
+    uint64_t all = (w->rows + TN_TREE_ROWS - 1) / TN_TREE_ROWS;
+    w->blocks = ROWS / (each + 1);
+    w->blocks = w->blocks < 1 ? 1 : w->blocks > BLOCKS ? BLOCKS : w->blocks;
+    if (w->blocks > all) w->blocks = all;
+    w->chunk = TABLES / tree;
+    if (w->blocks == 1 || w->chunk > f->tree_count) w->chunk = f->tree_count;
+    if (!tn_mul(each, w->blocks, &bytes) || !tn_add(bytes, (f->single ? 0 : w->chunk * TN_TREE_ROWS) + 64, &bytes)) return tn_run_no_memory(r);
     w->share_bytes = bytes - bytes % 64;
     uint64_t pieces = pieces_of(w);
     unsigned want = r->threads < pieces ? r->threads : (unsigned)pieces;
     w->room = tn_run_scratch(r, w->share_bytes, want);
     if (!w->room) return false;
-    tn_pool_run(r->pool, block_member, w, want);
+    if (want == 1) block_member(w, 0, 1);
+    else tn_pool_run(r->pool, block_member, w, want);
     tn_heap_give(r->heap, w->room);
-    return true;
-}
-
-static bool run_few(struct tn_run *r, const struct walk *w)
-{
-    float *x = tn_run_scratch(r, (size_t)w->f->used_count + 1, sizeof(*x));
-    if (!x) return false;
-    for (uint64_t row = 0; row < w->rows; row++) {
-        if (compact_row(w, row, x)) single_row(w, row, x);
-        else walk_row(w, row);
-    }
-    tn_heap_give(r->heap, x);
     return true;
 }
 
@@ -239,7 +207,7 @@ static bool run_few(struct tn_run *r, const struct walk *w)
 static void mark_voted(const struct walk *w)
 {
     for (uint64_t row = 0; row < w->rows; row++) {
-        for (uint32_t t = 0; row == 0 && t < w->f->tree_count; t++) w->voted[w->f->trees[t].target] = 1;
+        for (uint32_t t = 0; row == 0 && t < w->f->tree_count; t++) w->voted[w->f->targets[t]] = 1;
         if (row) memcpy(w->voted + row * w->targets, w->voted, w->targets);
     }
 }
@@ -249,15 +217,14 @@ bool tn_forest_run(struct tn_run *r, const struct tn_forest *f, const struct tn_
     struct walk w = {.f = f, .kernels = r->kernels, .x = x, .targets = targets, .sum = sum, .out = out, .voted = voted,
                      .rows = x->rank > 1 ? (uint64_t)x->dims[0] : 1, .width = x->rank ? (uint64_t)x->dims[x->rank - 1] : 1};
     uint64_t all = w.rows * targets;
-    bool complete = f->trees && sum <= TN_FOREST_AVERAGE, owned = !voted, good = true;
+    bool complete = f->trees.depth && sum <= TN_FOREST_AVERAGE, owned = !voted, good = true;
     if (w.width < f->features) return tn_run_refuse(r, "rows with all features that the trees ask for", "%llu of %u", (unsigned long long)w.width, f->features);
     if (all == 0) return true;
     if (owned) w.voted = tn_run_scratch(r, all, 1);
     if (!w.voted) return false;
     memset(w.voted, 0, all);
     memset(out, 0, all * (f->wide ? sizeof(double) : sizeof(float)));
-    if (complete && w.rows < 8) good = run_few(r, &w);
-    else if (complete) good = run_blocks(r, &w);
+    if (complete) good = run_blocks(r, &w);
     else tn_run_items(r, w.rows, (uint64_t)f->tree_count * 40, walk_rows, &w);
     if (good && complete && f->single) mark_voted(&w);
     for (uint64_t i = 0; good && sum == TN_FOREST_AVERAGE && i < all; i++) {

@@ -1,104 +1,170 @@
 /*
- * Trees on AVX-512 (-mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma), sixteen rows at once. Near the root the columns of
- * all nodes of a level are loaded whole and the one that a row needs is picked by the decisions so far; below, splits and
- * features come out of registers by permutation and the row's element by a gather. Which way a row goes does not depend on
- * its neighbours: bits are those of the reference.
+ * Trees on AVX-512 (-mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma). All nodes of a block are decided at once: a
+ * permutation picks their features out of the row, which stands in registers, and one comparison gives fifteen bits. The
+ * walk along the bits is done for 32 rows or trees together. Which way a row goes does not depend on its neighbours, and
+ * sums run tree after tree: bits are those of the reference.
  */
 #include "kernel/x86/x86.h"
 
 #include <immintrin.h>
 
-/* Decisions of the first levels, and the number of the node within its level. */
-struct path {
-    __mmask16 k[TN_TREE_DEPTH];
-    __m512i at;
+enum { ITEMS = 256 }; /* rows times trees that are under way together */
+
+struct group {
+    const struct tn_trees_args *a;
+    size_t first;             /* tree */
+    unsigned trees, row, rows; /* from row `row`; item = tree * step + row */
+    unsigned step;
+    _Alignas(64) uint16_t bits[ITEMS + 32], at[ITEMS];
 };
 
-static inline __m512i step(const struct path *p, unsigned level)
-{
-    __m512i at = _mm512_add_epi32(p->at, p->at);
-    return _mm512_mask_add_epi32(at, p->k[level], at, _mm512_set1_epi32(1));
-}
-
-/* Element at[lane] of 2^bits floats; the bits above the fifth are the decisions k[bits - 6 ..] that led there. */
-static inline __attribute__((always_inline)) __m512 pick(const float *table, const struct path *p, unsigned bits)
-{
-    if (bits <= 4) return _mm512_permutexvar_ps(p->at, _mm512_loadu_ps(table));
+/* A row, or the part of it that fits registers. */
+struct row {
     __m512 part[8];
-    unsigned n = 1u << (bits - 5);
-#pragma GCC unroll 8
-    for (unsigned i = 0; i < n; i++) part[i] = _mm512_permutex2var_ps(_mm512_loadu_ps(table + 32 * i), p->at, _mm512_loadu_ps(table + 32 * i + 16));
-#pragma GCC unroll 8
-    for (unsigned level = bits - 5; level-- > 0;) {
-#pragma GCC unroll 8
-        for (unsigned i = 0; i < 1u << level; i++) part[i] = _mm512_mask_blend_ps(p->k[level], part[2 * i], part[2 * i + 1]);
-    }
-    return part[0];
+    const float *x;
+};
+
+/* Elements idx[lane] of a row of 16 * parts floats; 0 parts: out of memory. */
+static inline __attribute__((always_inline)) __m512 pick(const struct row *r, __m512i idx, unsigned parts)
+{
+    if (parts == 0) return _mm512_i32gather_ps(idx, r->x, 4);
+    __m512 v = _mm512_permutex2var_ps(r->part[0], idx, r->part[1]);
+    if (parts == 2) return v;
+    __mmask16 odd = _mm512_test_epi32_mask(idx, _mm512_set1_epi32(32));
+    v = _mm512_mask_blend_ps(odd, v, _mm512_permutex2var_ps(r->part[2], idx, r->part[3]));
+    if (parts == 4) return v;
+    __m512 w = _mm512_permutex2var_ps(r->part[4], idx, r->part[5]);
+    w = _mm512_mask_blend_ps(odd, w, _mm512_permutex2var_ps(r->part[6], idx, r->part[7]));
+    return _mm512_mask_blend_ps(_mm512_test_epi32_mask(idx, _mm512_set1_epi32(64)), v, w);
 }
 
-/* Columns of a whole level, of which each row keeps the one of its node. */
-static inline __attribute__((always_inline)) __m512 column(const struct tn_tree *t, const float *x, const struct path *p, unsigned level)
+/* Bit i: the row goes to the second child of node i. */
+static inline __attribute__((always_inline)) uint16_t decide(const struct tn_trees *t, const struct row *r, size_t block, unsigned parts, bool missing)
 {
-    __m512 part[8];
-    const unsigned nodes = 1u << level;
-    const int32_t *feature = t->feature + (nodes - 1);
-#pragma GCC unroll 8
-    for (unsigned i = 0; i < nodes; i++) part[i] = _mm512_loadu_ps(x + feature[i]);
-#pragma GCC unroll 8
-    for (unsigned l = level; l-- > 0;) {
-#pragma GCC unroll 8
-        for (unsigned i = 0; i < 1u << l; i++) part[i] = _mm512_mask_blend_ps(p->k[l], part[2 * i], part[2 * i + 1]);
-    }
-    return part[0];
+    __m512i idx = _mm512_cvtepu16_epi32(_mm256_load_si256((const __m256i *)(const void *)(t->feature + block * TN_TREE_PLACES)));
+    __m512 v = pick(r, idx, parts);
+    __mmask16 right = _mm512_cmp_ps_mask(v, _mm512_load_ps(t->split + block * TN_TREE_PLACES), _CMP_NLE_UQ);
+    if (missing) right = (__mmask16)(right & ~(_mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q) & t->missing[block]));
+    return (uint16_t)right;
 }
 
-enum { WHOLE = 4 }; /* levels that are loaded whole */
-
-static inline __attribute__((always_inline)) __m512i descend(const struct tn_tree *t, const float *x, unsigned depth, struct path *p)
+/* From bits to the node below the last level, for all items. */
+static inline void walk(struct group *g, unsigned levels, unsigned items)
 {
-    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    p->at = _mm512_setzero_si512();
+    const __m512i one = _mm512_set1_epi16(1);
+    for (unsigned i = 0; i < items; i += 32) {
+        __m512i bits = _mm512_load_si512(g->bits + i), node = one;
+        for (unsigned l = 0; l < levels; l++) node = _mm512_add_epi16(_mm512_add_epi16(node, node), _mm512_and_si512(_mm512_srlv_epi16(bits, node), one));
+        _mm512_store_si512(g->bits + i, node);
+    }
+}
+
+/* Decisions of one level of blocks: `under` false for first blocks. */
+static inline __attribute__((always_inline)) void blocks(struct group *g, bool under, unsigned parts, bool missing)
+{
+    const struct tn_trees *t = g->a->trees;
+    const size_t per_tree = tn_tree_blocks(t->depth), begin = g->first * per_tree;
+    for (unsigned k = 0; k < g->rows; k++) {
+        struct row r = {.x = g->a->x + (g->row + k) * g->a->stride};
 #pragma GCC unroll 8
-    for (unsigned level = 0; level < depth; level++) {
-        const float *split = t->split + ((1u << level) - 1);
-        __m512 value, limit = level == 0 ? _mm512_set1_ps(split[0]) : pick(split, p, level);
-        if (level < WHOLE) {
-            value = column(t, x, p, level);
-        } else {
-            __m512i feature = _mm512_castps_si512(pick((const float *)(t->feature + ((1u << level) - 1)), p, level));
-            value = _mm512_i32gather_ps(_mm512_add_epi32(feature, lanes), x, 4);
+        for (unsigned i = 0; i < parts; i++) r.part[i] = _mm512_load_ps(r.x + 16 * i);
+        size_t block = begin;
+        for (unsigned i = 0, item = k; i < g->trees; i++, item += g->step, block += per_tree) g->bits[item] = decide(t, &r, block + (under ? g->at[item] : 0), parts, missing);
+    }
+}
+
+static inline __attribute__((always_inline)) void leaves_of(struct group *g, unsigned items, unsigned parts, bool missing)
+{
+    const unsigned depth = g->a->trees->depth, top = depth > 4 ? depth - 4 : 0;
+    if (top) {
+        blocks(g, false, parts, missing);
+        walk(g, top, items);
+        const __m512i back = _mm512_set1_epi16((short)((1 << top) - 1));
+        for (unsigned i = 0; i < items; i += 32) _mm512_store_si512(g->at + i, _mm512_sub_epi16(_mm512_load_si512(g->bits + i), back));
+    }
+    blocks(g, top > 0, parts, missing);
+    walk(g, depth - top, items);
+    /* blocks below count from 1, and so does `at` */
+    const __m512i back = _mm512_set1_epi16((short)((1 << (depth - top)) + (top ? 16 : 0)));
+    for (unsigned i = 0; i < items; i += 32) {
+        __m512i up = top ? _mm512_slli_epi16(_mm512_load_si512(g->at + i), 4) : _mm512_setzero_si512();
+        _mm512_store_si512(g->bits + i, _mm512_sub_epi16(_mm512_add_epi16(up, _mm512_load_si512(g->bits + i)), back));
+    }
+}
+
+/* Lanes behind the rows hold leaves of other trees: numbers that this tree has too, and sums that nobody reads. */
+static void add_rows(const struct group *g)
+{
+    const struct tn_trees *t = g->a->trees;
+    for (unsigned i = 0; i < g->trees; i++) {
+        const float *leaf = t->leaf + ((g->first + i) << t->depth);
+        float *sums = g->a->sums + t->target[g->first + i] * TN_TREE_ROWS + g->row;
+        for (unsigned k = 0; k < g->rows; k += 16) {
+            __m256i at = _mm256_loadu_si256((const __m256i *)(const void *)(g->bits + i * g->step + k));
+            __m512 v = _mm512_i32gather_ps(_mm512_cvtepu16_epi32(at), leaf, 4);
+            _mm512_storeu_ps(sums + k, _mm512_add_ps(_mm512_loadu_ps(sums + k), v));
         }
-        p->k[level] = _mm512_cmp_ps_mask(value, limit, _CMP_NLE_UQ);
-        p->at = step(p, level);
     }
-    return p->at;
 }
 
-#define DEPTH(d)                                                                                                      \
-    static void run_##d(const struct tn_tree *t, const float *x, float *sums, uint8_t *leaves)                       \
-    {                                                                                                                 \
-        for (unsigned g = 0; g < TN_TREE_ROWS; g += 16) {                                                             \
-            struct path p;                                                                                            \
-            __m512i at = descend(t, x + g, d, &p);                                                                    \
-            if (leaves) _mm_storeu_si128((__m128i *)(void *)(leaves + g), _mm512_cvtepi32_epi8(at));                  \
-            else _mm512_storeu_ps(sums + g, _mm512_add_ps(_mm512_loadu_ps(sums + g), pick(t->leaf, &p, d)));          \
-        }                                                                                                             \
+/* The sum stays in a register as long as trees vote for one target. */
+static void add_one(const struct group *g)
+{
+    const struct tn_trees *t = g->a->trees;
+    const float *leaf = t->leaf + (g->first << t->depth);
+    const uint32_t *target = t->target + g->first;
+    for (unsigned i = 0; i < g->trees;) {
+        const uint32_t now = target[i];
+        float *place = g->a->sums + now * TN_TREE_ROWS + g->row, sum = *place;
+        for (; i < g->trees && target[i] == now; i++, leaf += (size_t)1 << t->depth) sum += leaf[g->bits[i]];
+        *place = sum;
     }
-DEPTH(1)
-DEPTH(2)
-DEPTH(3)
-DEPTH(4)
-DEPTH(5)
-DEPTH(6)
-DEPTH(7)
-DEPTH(8)
+}
+
+static void finish(const struct group *g)
+{
+    uint8_t *leaves = g->a->leaves;
+    if (!leaves) {
+        if (g->step > 1) add_rows(g);
+        else add_one(g);
+        return;
+    }
+    leaves += (g->first - g->a->first) * TN_TREE_ROWS + g->row;
+    for (unsigned i = 0; i < g->trees; i++) {
+        for (unsigned k = 0; k < g->rows; k++) leaves[i * TN_TREE_ROWS + k] = (uint8_t)g->bits[i * g->step + k];
+    }
+}
+
+static inline __attribute__((always_inline)) void run(const struct tn_trees_args *a, unsigned parts, bool missing)
+{
+    struct group g = {.a = a, .bits = {0}};
+    for (g.step = 1; g.step < a->rows && g.step < 32; g.step *= 2) continue;
+    for (g.row = 0; g.row < a->rows; g.row += g.step) {
+        g.rows = a->rows - g.row < g.step ? a->rows - g.row : g.step;
+        for (size_t i = 0; i < a->count; i += g.trees) {
+            g.first = a->first + i;
+            g.trees = a->count - i < ITEMS / g.step ? (unsigned)(a->count - i) : ITEMS / g.step;
+            leaves_of(&g, (g.trees * g.step + 31) & ~31u, parts, missing);
+            finish(&g);
+        }
+    }
+}
+
+#define WIDTH(parts)                                                                                                  \
+    static void run_##parts(const struct tn_trees_args *a)                                                           \
+    {                                                                                                                 \
+        if (a->missing) run(a, parts, true);                                                                          \
+        else run(a, parts, false);                                                                                    \
+    }
+WIDTH(0)
+WIDTH(2)
+WIDTH(4)
+WIDTH(8)
 
 void tn_avx512_trees(const struct tn_trees_args *a)
 {
-    static void (*const run[TN_TREE_DEPTH + 1])(const struct tn_tree *, const float *, float *, uint8_t *) = {
-        NULL, run_1, run_2, run_3, run_4, run_5, run_6, run_7, run_8};
-    for (size_t i = 0; i < a->count; i++) {
-        const struct tn_tree *t = &a->trees[i];
-        run[t->depth](t, a->x, a->leaves ? NULL : a->sums + t->target * TN_TREE_ROWS, a->leaves ? a->leaves + i * TN_TREE_ROWS : NULL);
-    }
+    if (a->stride <= 32) run_2(a);
+    else if (a->stride <= 64) run_4(a);
+    else if (a->stride == 128) run_8(a);
+    else run_0(a);
 }
