@@ -249,7 +249,7 @@ struct tn_trees {
     const float *split;      /* [tree][block][16], aligned to 64 */
     const uint16_t *feature; /* [tree][block][16], aligned to 32; one more is readable behind the last */
     const uint16_t *missing; /* [tree][block], bit i of node i; one more is readable */
-    const float *leaf;       /* [tree][2^depth] */
+    const float *leaf;       /* [tree][2^depth]; 32 more are readable */
     const uint32_t *target;  /* [tree] */
 };
 

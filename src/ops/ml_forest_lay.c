@@ -120,7 +120,7 @@ static bool lay_trees(struct tn_forest *f, const uint32_t *column, uint32_t dept
     f->splits = room(f->alloc, blocks, TN_TREE_PLACES * sizeof(*f->splits));
     f->columns = room(f->alloc, blocks, TN_TREE_PLACES * sizeof(*f->columns));
     f->missing = room(f->alloc, blocks, sizeof(*f->missing));
-    f->values = room(f->alloc, leaves, sizeof(*f->values));
+    f->values = room(f->alloc, leaves + 32, sizeof(*f->values));
     f->targets = tn_calloc(f->alloc, trees, sizeof(*f->targets));
     f->leaf_of = tn_calloc(f->alloc, trees << TN_TREE_DEPTH, sizeof(*f->leaf_of));
     if (!f->splits || !f->columns || !f->missing || !f->values || !f->targets || !f->leaf_of) return false;

@@ -46,7 +46,7 @@ static void make(struct plain *p, struct laid *l, uint64_t *seed, uint32_t depth
 {
     size_t nodes = (size_t)1 << depth, blocks = TREES * (size_t)tn_tree_blocks(depth);
     *p = (struct plain){.depth = depth, .features = features, .split = zeroed(TREES * nodes * 4), .feature = zeroed(TREES * nodes * 2), .missing = zeroed(TREES * nodes)};
-    *l = (struct laid){.split = zeroed(blocks * 64), .feature = zeroed(blocks * 32), .missing = zeroed(blocks * 2), .leaf = zeroed(TREES * nodes * 4)};
+    *l = (struct laid){.split = zeroed(blocks * 64), .feature = zeroed(blocks * 32), .missing = zeroed(blocks * 2), .leaf = zeroed((TREES * nodes + 32) * 4)};
     for (size_t t = 0; t < TREES; t++) {
         l->target[t] = (uint32_t)(test_random(seed) % TARGETS);
         for (uint32_t i = 0; i < nodes; i++) l->leaf[t * nodes + i] = (float)test_uniform(seed, -1, 1);

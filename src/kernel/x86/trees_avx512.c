@@ -38,14 +38,25 @@ static inline __attribute__((always_inline)) __m512 pick(const struct row *r, __
     return _mm512_mask_blend_ps(_mm512_test_epi32_mask(idx, _mm512_set1_epi32(64)), v, w);
 }
 
-/* Bit i: the row goes to the second child of node i. */
-static inline __attribute__((always_inline)) uint16_t decide(const struct tn_trees *t, const struct row *r, size_t block, unsigned parts, bool missing)
+static inline __attribute__((always_inline)) void load_row(const struct group *g, unsigned k, unsigned parts, struct row *r)
 {
-    __m512i idx = _mm512_cvtepu16_epi32(_mm256_load_si256((const __m256i *)(const void *)(t->feature + block * TN_TREE_PLACES)));
-    __m512 v = pick(r, idx, parts);
-    __mmask16 right = _mm512_cmp_ps_mask(v, _mm512_load_ps(t->split + block * TN_TREE_PLACES), _CMP_NLE_UQ);
-    if (missing) right = (__mmask16)(right & ~(_mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q) & t->missing[block]));
+    r->x = g->a->x + (g->row + k) * g->a->stride;
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < parts; i++) r->part[i] = _mm512_load_ps(r->x + 16 * i);
+}
+
+/* Bit i: the row goes to the second child of node i. */
+static inline __attribute__((always_inline)) uint16_t decide(const struct row *r, __m512i feature, __m512 split, const uint16_t *miss, unsigned parts, bool missing)
+{
+    __m512 v = pick(r, feature, parts);
+    __mmask16 right = _mm512_cmp_ps_mask(v, split, _CMP_NLE_UQ);
+    if (missing) right = (__mmask16)(right & ~(_mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q) & *miss));
     return (uint16_t)right;
+}
+
+static inline __attribute__((always_inline)) __m512i features(const uint16_t *p)
+{
+    return _mm512_cvtepu16_epi32(_mm256_load_si256((const __m256i *)(const void *)p));
 }
 
 /* From bits to the node below the last level, for all items. */
@@ -59,51 +70,91 @@ static inline void walk(struct group *g, unsigned levels, unsigned items)
     }
 }
 
-/* Decisions of one level of blocks: `under` false for first blocks. */
-static inline __attribute__((always_inline)) void blocks(struct group *g, bool under, unsigned parts, bool missing)
+enum { BLOCK = TN_TREE_PLACES * sizeof(uint16_t) }; /* bytes of a block's features; half of those of its splits */
+
+/* In first blocks rows follow each other: the block stays in registers. */
+static inline __attribute__((always_inline)) void first_blocks(struct group *g, unsigned parts, bool missing)
 {
     const struct tn_trees *t = g->a->trees;
-    const size_t per_tree = tn_tree_blocks(t->depth), begin = g->first * per_tree;
+    const size_t per_tree = tn_tree_blocks(t->depth);
+    size_t block = g->first * per_tree;
+    for (unsigned i = 0; i < g->trees; i++, block += per_tree) {
+        const __m512i feature = features(t->feature + block * TN_TREE_PLACES);
+        const __m512 split = _mm512_load_ps(t->split + block * TN_TREE_PLACES);
+        uint16_t *bits = g->bits + i * g->step;
+        for (unsigned k = 0; k < g->rows; k++) {
+            struct row r;
+            load_row(g, k, parts, &r);
+            bits[k] = decide(&r, feature, split, t->missing + block, parts, missing);
+        }
+    }
+}
+
+/* Below them, and where there is one row, it is the row that stays. `at` counts bytes of features. */
+static inline __attribute__((always_inline)) void row_blocks(struct group *g, bool under, unsigned parts, bool missing)
+{
+    const struct tn_trees *t = g->a->trees;
+    const size_t per_tree = tn_tree_blocks(t->depth), first = g->first * per_tree;
+    const char *feature = (const char *)(t->feature + first * TN_TREE_PLACES), *split = (const char *)(t->split + first * TN_TREE_PLACES);
     for (unsigned k = 0; k < g->rows; k++) {
-        struct row r = {.x = g->a->x + (g->row + k) * g->a->stride};
-#pragma GCC unroll 8
-        for (unsigned i = 0; i < parts; i++) r.part[i] = _mm512_load_ps(r.x + 16 * i);
-        size_t block = begin;
-        for (unsigned i = 0, item = k; i < g->trees; i++, item += g->step, block += per_tree) g->bits[item] = decide(t, &r, block + (under ? g->at[item] : 0), parts, missing);
+        struct row r;
+        load_row(g, k, parts, &r);
+        size_t tree = 0;
+#pragma GCC unroll 4
+        for (unsigned i = 0, item = k; i < g->trees; i++, item += g->step, tree += per_tree * BLOCK) {
+            size_t at = tree + (under ? g->at[item] : 0);
+            g->bits[item] = decide(&r, features((const uint16_t *)(const void *)(feature + at)), _mm512_load_ps((const float *)(const void *)(split + 2 * at)),
+                                   t->missing + first + at / BLOCK, parts, missing);
+        }
     }
 }
 
 static inline __attribute__((always_inline)) void leaves_of(struct group *g, unsigned items, unsigned parts, bool missing)
 {
     const unsigned depth = g->a->trees->depth, top = depth > 4 ? depth - 4 : 0;
+    if (g->step == 1) row_blocks(g, false, parts, missing);
+    else first_blocks(g, parts, missing);
+    walk(g, top ? top : depth, items);
     if (top) {
-        blocks(g, false, parts, missing);
-        walk(g, top, items);
         const __m512i back = _mm512_set1_epi16((short)((1 << top) - 1));
-        for (unsigned i = 0; i < items; i += 32) _mm512_store_si512(g->at + i, _mm512_sub_epi16(_mm512_load_si512(g->bits + i), back));
+        for (unsigned i = 0; i < items; i += 32) _mm512_store_si512(g->at + i, _mm512_slli_epi16(_mm512_sub_epi16(_mm512_load_si512(g->bits + i), back), 5));
+        row_blocks(g, true, parts, missing);
+        walk(g, 4, items);
     }
-    blocks(g, top > 0, parts, missing);
-    walk(g, depth - top, items);
     /* blocks below count from 1, and so does `at` */
-    const __m512i back = _mm512_set1_epi16((short)((1 << (depth - top)) + (top ? 16 : 0)));
+    const __m512i back = _mm512_set1_epi16((short)(top ? 16 + 16 : 1 << depth));
     for (unsigned i = 0; i < items; i += 32) {
-        __m512i up = top ? _mm512_slli_epi16(_mm512_load_si512(g->at + i), 4) : _mm512_setzero_si512();
+        __m512i up = top ? _mm512_srli_epi16(_mm512_load_si512(g->at + i), 1) : _mm512_setzero_si512();
         _mm512_store_si512(g->bits + i, _mm512_sub_epi16(_mm512_add_epi16(up, _mm512_load_si512(g->bits + i)), back));
     }
 }
 
-/* Lanes behind the rows hold leaves of other trees: numbers that this tree has too, and sums that nobody reads. */
-static void add_rows(const struct group *g)
+/*
+ * Adds the leaves of a tree. 16 * parts leaves stand in registers. Lanes behind the rows hold leaves of other trees: numbers
+ * that this tree has too, and sums that nobody reads.
+ */
+static inline __attribute__((always_inline)) void add_tree(const struct group *g, unsigned i, unsigned parts)
 {
     const struct tn_trees *t = g->a->trees;
+    struct row leaf = {.x = t->leaf + ((g->first + i) << t->depth)};
+#pragma GCC unroll 8
+    for (unsigned k = 0; k < parts; k++) leaf.part[k] = _mm512_loadu_ps(leaf.x + 16 * k);
+    float *sums = g->a->sums + t->target[g->first + i] * TN_TREE_ROWS + g->row;
+    for (unsigned k = 0; k < g->rows; k += 16) {
+        __m256i at = _mm256_loadu_si256((const __m256i *)(const void *)(g->bits + i * g->step + k));
+        __m512 v = pick(&leaf, _mm512_cvtepu16_epi32(at), parts);
+        _mm512_storeu_ps(sums + k, _mm512_add_ps(_mm512_loadu_ps(sums + k), v));
+    }
+}
+
+static void add_rows(const struct group *g)
+{
+    const uint32_t depth = g->a->trees->depth;
     for (unsigned i = 0; i < g->trees; i++) {
-        const float *leaf = t->leaf + ((g->first + i) << t->depth);
-        float *sums = g->a->sums + t->target[g->first + i] * TN_TREE_ROWS + g->row;
-        for (unsigned k = 0; k < g->rows; k += 16) {
-            __m256i at = _mm256_loadu_si256((const __m256i *)(const void *)(g->bits + i * g->step + k));
-            __m512 v = _mm512_i32gather_ps(_mm512_cvtepu16_epi32(at), leaf, 4);
-            _mm512_storeu_ps(sums + k, _mm512_add_ps(_mm512_loadu_ps(sums + k), v));
-        }
+        if (depth <= 5) add_tree(g, i, 2);
+        else if (depth == 6) add_tree(g, i, 4);
+        else if (depth == 7) add_tree(g, i, 8);
+        else add_tree(g, i, 0);
     }
 }
 
