@@ -19,6 +19,8 @@ enum { ROUNDS = 8, NAMES = 64 };
     X("affine", tn_patch_affine, "normalisations of batches, constant factors and addends go into the weights before them") \
     X("gelu", tn_patch_gelu, "GELU that is written out, by erf or tanh, becomes the operator")        \
     X("norm", tn_patch_norm, "layer normalisations that are written out become the operator")         \
+    X("attend", tn_patch_attend, "attention that is written out becomes one operator, with the transpositions around it") \
+    X("table", tn_patch_table, "products with large matrices of bytes that are widened before read the bytes") \
     X("written", tn_patch_written, "activations that are written out become the operator that they are") \
     X("activation", tn_patch_activation, "biases, residuals and activations behind products are computed with them") \
     X("constants", NULL, "what follows from constants alone is computed when a program is made")
@@ -119,6 +121,87 @@ bool tn_patch_unused(struct tn_rewrite *w, uint32_t i)
     return unread(w, &w->net->nodes[i]);
 }
 
+/* ---- order -------------------------------------------------------------------------------------------------------- */
+
+struct order {
+    uint32_t *made_by; /* by value: 1 + its node; 0: none */
+    bool *placed;
+    uint32_t *stack;
+    size_t depth, cap;
+    struct tn_alloc *alloc;
+    bool failed; /* without memory */
+};
+
+static void push(struct order *o, uint32_t node)
+{
+    uint32_t *moved = tn_grow(o->alloc, o->stack, &o->cap, o->depth, sizeof(*moved));
+    o->failed |= !moved;
+    if (!moved) return;
+    o->stack = moved;
+    o->stack[o->depth++] = node;
+}
+
+/* What the value needs that is not placed yet goes first. */
+static void want(struct order *o, struct tn_ref_value ref, uint32_t level)
+{
+    uint32_t by = ref.value == TN_NET_NONE || ref.level != level ? 0 : o->made_by[ref.value];
+    if (by && !o->placed[by - 1]) push(o, by - 1);
+}
+
+static void want_net(struct order *o, const struct tn_net *net, uint32_t level);
+
+static void want_node(struct order *o, const struct tn_node *n, uint32_t level)
+{
+    for (uint32_t k = 0; k < n->in_count; k++) want(o, n->in[k], level);
+    for (uint32_t k = 0; k < n->attr_count; k++) {
+        const struct tn_attr *a = &n->attrs[k];
+        bool graphs = a->type == TN_ATTR_GRAPH || a->type == TN_ATTR_GRAPHS;
+        for (size_t g = 0; graphs && g < a->count; g++) want_net(o, a->as.graphs[g], level + 1);
+    }
+}
+
+static void want_net(struct order *o, const struct tn_net *net, uint32_t level)
+{
+    for (uint32_t i = 0; i < net->node_count; i++) want_node(o, &net->nodes[i], level);
+    for (uint32_t k = 0; k < net->output_count; k++) want(o, net->results[k], level);
+}
+
+/* Nodes into an order in which each comes behind what it reads; as they stand where that is so. False without memory. */
+static bool put_in_order(struct tn_rewrite *w, struct tn_node *nodes, uint32_t count)
+{
+    struct tn_alloc *a = w->model->ctx->alloc;
+    struct order o = {.alloc = a};
+    struct tn_node *sorted = tn_calloc(a, (size_t)count + 1, sizeof(*sorted));
+    uint32_t kept = 0;
+    o.made_by = tn_calloc(a, (size_t)w->net->value_count + 1, sizeof(*o.made_by));
+    o.placed = tn_calloc(a, (size_t)count + 1, sizeof(*o.placed));
+    bool good = sorted && o.made_by && o.placed;
+    for (uint32_t i = 0; good && i < count; i++) {
+        for (uint32_t k = 0; k < nodes[i].out_count; k++) {
+            if (nodes[i].out[k] != TN_NET_NONE) o.made_by[nodes[i].out[k]] = i + 1;
+        }
+    }
+    for (uint32_t i = 0; good && !o.failed && i < count; i++) {
+        push(&o, i);
+        while (o.depth && !o.failed) {
+            uint32_t at = o.stack[o.depth - 1];
+            size_t before = o.depth;
+            if (!o.placed[at]) want_node(&o, &nodes[at], 0);
+            if (o.depth > before) continue;
+            if (!o.placed[at]) sorted[kept++] = nodes[at];
+            o.placed[at] = true;
+            o.depth--;
+        }
+    }
+    good = good && !o.failed;
+    if (good && count) memcpy(nodes, sorted, count * sizeof(*nodes));
+    tn_free(a, sorted);
+    tn_free(a, o.made_by);
+    tn_free(a, o.placed);
+    tn_free(a, o.stack);
+    return good;
+}
+
 /* Drops what nobody reads, puts new nodes in their places and numbers producers again. False without memory. */
 static bool settle(struct tn_rewrite *w, uint32_t old_count)
 {
@@ -151,6 +234,7 @@ static bool settle(struct tn_rewrite *w, uint32_t old_count)
         }
         if (!dead[i]) moved[kept++] = net->nodes[i];
     }
+    good = good && (!w->reordered || put_in_order(w, moved, kept));
     for (uint32_t v = 0; good && v < net->value_count; v++) net->values[v].producer = TN_NET_NONE;
     for (uint32_t i = 0; good && i < kept; i++) {
         for (uint32_t k = 0; k < moved[i].out_count; k++) {

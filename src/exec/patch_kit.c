@@ -168,6 +168,24 @@ static bool fill_node(struct tn_rewrite *w, struct tn_node *n, const struct tn_n
     return n->op && n->in && n->attrs;
 }
 
+static bool take_output(struct tn_rewrite *w, uint32_t i, struct tn_node *made, uint32_t from)
+{
+    struct tn_node *n = &w->net->nodes[from];
+    uint32_t *out = tn_arena_array(&w->model->arena, 2, sizeof(*out));
+    if (!out) {
+        w->no_memory = true;
+        return false;
+    }
+    out[0] = made->out[0];
+    out[1] = n->out[n->out_count - 1];
+    made->out = out;
+    made->out_count = 2;
+    n->out_count--;
+    w->net->values[out[1]].producer = i;
+    w->reordered = true;
+    return true;
+}
+
 bool tn_rewrite_turn(struct tn_rewrite *w, uint32_t i, const struct tn_new_node *new_node)
 {
     struct tn_node made = w->net->nodes[i];
@@ -176,6 +194,7 @@ bool tn_rewrite_turn(struct tn_rewrite *w, uint32_t i, const struct tn_new_node 
     }
     if (!fill_node(w, &made, new_node)) return false;
     made.out_count = 1;
+    if (new_node->second && !take_output(w, i, &made, new_node->second_of)) return false;
     count_reads(w, &w->net->nodes[i], false);
     w->net->nodes[i] = made;
     count_reads(w, &made, true);

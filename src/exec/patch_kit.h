@@ -18,6 +18,7 @@ struct tn_rewrite {
     uint32_t *front; /* by node: the node in front of which it was put; itself: where it stands */
     size_t value_room, node_room;
     bool aliased;
+    bool reordered; /* a node may stand in front of what it reads */
     bool no_memory;
 };
 
@@ -29,6 +30,9 @@ struct tn_new_node {
     uint32_t in_count;
     const struct tn_attr *attrs;
     uint32_t attr_count;
+    /* For tn_rewrite_turn: output 1 is the last output of node `second_of`, which loses it. What reads it may stand in front. */
+    bool second;
+    uint32_t second_of;
 };
 
 /* The node that makes operand k of n here, when its value may be replaced by work of the reader: read `times` times by
@@ -71,6 +75,8 @@ bool tn_patch_affine(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_written(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_gelu(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_norm(struct tn_rewrite *w, uint32_t i);
+bool tn_patch_attend(struct tn_rewrite *w, uint32_t i);
+bool tn_patch_table(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_activation(struct tn_rewrite *w, uint32_t i);
 
 #endif

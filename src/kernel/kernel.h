@@ -271,6 +271,42 @@ struct tn_trees_args {
     uint8_t *leaves; /* [count][TN_TREE_ROWS]: the leaf that each row reached; then sums are not written. Or NULL */
 };
 
+/* ---- Softmax, dot products ---- */
+
+/*
+ * y = softmax(x scale + first + second) by row. A row that holds minus infinity alone is NaN, or zeros when `quiet`; one
+ * with NaN or plus infinity in it is NaN.
+ */
+struct tn_softmax_args {
+    const float *x;
+    size_t x_stride, rows, width;
+    float scale;
+    const float *first, *second; /* [rows, width] with strides that may be 0, or NULL */
+    size_t first_stride, second_stride;
+    float *y; /* may be x with the same stride; apart from the addends */
+    size_t y_stride;
+    bool quiet;
+};
+
+/*
+ * y[m][n] = scale[n] * sum over k of x[m][k] (w[n][k] - zero[n]): a few rows against many, which lie in memory as they
+ * came. zero, with bytes alone, and scale hold one number or [n]; NULL: 0 and 1.
+ */
+enum tn_dots_type { TN_DOTS_F32, TN_DOTS_U8, TN_DOTS_I8 };
+
+struct tn_dots_args {
+    const float *x; /* [rows, k] */
+    size_t x_stride, rows;
+    const void *w; /* [n, k], w_stride elements from row to row */
+    enum tn_dots_type type;
+    size_t w_stride, n, k;
+    const int32_t *zero;
+    const float *scale;
+    size_t zeros, scales;
+    float *y; /* [rows, n] */
+    size_t y_stride;
+};
+
 /* ---- Products of bytes ---- */
 
 /*
@@ -389,6 +425,8 @@ struct tn_kernels {
     void (*normalize)(const float *x, size_t x_stride, float *y, size_t y_stride, size_t rows,
                       size_t width, unsigned rank, unsigned size);
     void (*trees)(const struct tn_trees_args *a);
+    void (*softmax)(const struct tn_softmax_args *a, unsigned rank, unsigned size);
+    void (*dots)(const struct tn_dots_args *a, unsigned rank, unsigned size);
 
     /* In place. */
     void (*activate)(enum tn_act act, float *x, size_t stride, size_t rows, size_t width,

@@ -22,7 +22,8 @@ struct tn_addend {
 
 struct tn_attend {
     struct tn_heads q, k, v;
-    float *out; /* [batch, rows, heads, v_dim] */
+    float *out;
+    struct tn_heads out_at; /* where its rows go, p aside; all 0: [batch, rows, heads, v_dim] */
     uint64_t batch, heads, key_heads, rows, keys, dim, v_dim;
     float scale, cap; /* cap 0: none */
     struct tn_addend bias, mask; /* either may have p NULL */
@@ -31,6 +32,7 @@ struct tn_attend {
     const int64_t *past; /* [batch] keys before row 0; NULL: keys - rows */
     const int64_t *lengths; /* [batch] keys that are there; NULL: all */
     const float *sink; /* [heads] addends of the denominator, as e^sink; NULL: none */
+    bool strict; /* a row that sees nothing is NaN, as softmax has it; else zeros */
     bool smooth; /* one more e^0 in the denominator */
     float *weights; /* [batch, heads, rows, keys] after the softmax (or before it), or NULL */
     bool raw_weights;

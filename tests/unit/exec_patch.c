@@ -480,6 +480,110 @@ TEST(written_gelu_is_found_in_any_order_of_products)
     }
 }
 
+/* Queries x, keys and values x too, heads of which lie side by side in each row. */
+TEST(written_attention_is_one_operator_without_transpositions)
+{
+    struct bytes g = {0};
+    begin();
+    scalar(&g, "factor", 0.3f);
+    op(&g, "Transpose", "x", "q", "perm=0,2,1,3");
+    op(&g, "Transpose", "x", "k", "perm=0,2,3,1");
+    op(&g, "Transpose", "x", "v", "perm=0,2,1,3");
+    op(&g, "MatMul", "q k", "s", "");
+    op(&g, "Mul", "s factor", "f", "");
+    op(&g, "Add", "f m", "a", "");
+    op(&g, "Softmax", "a", "p", "axis=-1");
+    op(&g, "MatMul", "p v", "o", "");
+    op(&g, "Transpose", "o", "y", "perm=0,2,1,3");
+    port(&g, 11, "x", TN_EL_F32, "batch,rows,5,6");
+    port(&g, 11, "m", TN_EL_F32, "batch,1,1,rows");
+    port(&g, 12, "y", TN_EL_F32, "batch,rows,5,6");
+    static const float mask[] = {0, -1, -INFINITY, 0.5f, 0, 0, 2, -3e38f};
+    for (int hostile = 0; hostile < 2; hostile++) {
+        struct given in[2] = {image(5, hostile), {4, {2, 1, 1, 4}, mask}};
+        struct bytes copy = {0};
+        put(&copy, g.data, g.n);
+        if (hostile) begin();
+        expect(copy, in, "\"attend\":2", "Attend ");
+    }
+    free(g.data);
+}
+
+TEST(attention_over_batches_and_heads_in_one_dimension_gives_its_probabilities_too)
+{
+    struct bytes g = {0};
+    begin();
+    constant(&g, "merged", TN_EL_I64, "3", (int64_t[]){8, 5, 6}, 24);
+    constant(&g, "weights", TN_EL_I64, "4", (int64_t[]){2, 4, 5, 5}, 32);
+    constant(&g, "again", TN_EL_I64, "3", (int64_t[]){8, 5, 5}, 24);
+    constant(&g, "parted", TN_EL_I64, "4", (int64_t[]){2, 4, 5, 6}, 32);
+    op(&g, "Reshape", "x merged", "q", "");
+    op(&g, "Reshape", "x merged", "k", "");
+    op(&g, "Transpose", "k", "t", "perm=0,2,1");
+    op(&g, "MatMul", "q t", "s", "");
+    op(&g, "Softmax", "s", "p", "axis=2");
+    op(&g, "Reshape", "p weights", "w", "");
+    op(&g, "Relu", "w", "z", "");
+    op(&g, "Reshape", "w again", "p2", "");
+    op(&g, "Reshape", "x merged", "v", "");
+    op(&g, "MatMul", "p2 v", "o", "");
+    op(&g, "Reshape", "o parted", "h", "");
+    op(&g, "Transpose", "h", "y", "perm=0,2,1,3");
+    port(&g, 11, "x", TN_EL_F32, "2,4,5,6");
+    port(&g, 12, "y", TN_EL_F32, "2,5,4,6");
+    port(&g, 12, "w", TN_EL_F32, "2,4,5,5");
+    port(&g, 12, "z", TN_EL_F32, "2,4,5,5");
+    struct given in = image(5, false);
+    expect(g, &in, "\"attend\":3", "Attend Reshape Relu ");
+}
+
+TEST(scores_that_are_read_elsewhere_are_no_attention)
+{
+    struct bytes g = {0};
+    begin();
+    op(&g, "Transpose", "x", "k", "perm=0,1,3,2");
+    op(&g, "MatMul", "x k", "s", "");
+    op(&g, "Softmax", "s", "p", "axis=-1");
+    op(&g, "MatMul", "p x", "y", "");
+    port(&g, 11, "x", TN_EL_F32, "2,4,5,6");
+    port(&g, 12, "y", TN_EL_F32, "2,4,5,6");
+    port(&g, 12, "s", TN_EL_F32, "2,4,5,5");
+    struct given in = image(5, false);
+    expect(g, &in, "{}", "Transpose MatMul Softmax MatMul ");
+}
+
+TEST(a_large_table_of_bytes_is_read_as_it_lies)
+{
+    enum { ROWS = 4096, WIDTH = 257 };
+    static uint8_t table[ROWS * WIDTH];
+    static float each[ROWS];
+    static float rows[20 * WIDTH];
+    uint64_t state = 9;
+    for (size_t i = 0; i < sizeof(table); i++) table[i] = (uint8_t)test_random(&state);
+    for (size_t i = 0; i < ROWS; i++) each[i] = (float)test_uniform(&state, 0.001, 0.01);
+    for (size_t i = 0; i < 20 * WIDTH; i++) rows[i] = (float)test_uniform(&state, -1, 1);
+    for (int form = 0; form < 4; form++) {
+        struct bytes g = {0};
+        begin();
+        constant(&g, "t", TN_EL_U8, "4096,257", table, sizeof(table));
+        if (form & 1) {
+            constant(&g, "z", TN_EL_U8, "", &(uint8_t){127}, 1);
+            scalar(&g, "s", 0.01f);
+            op(&g, "Transpose", "t", "u", "perm=1,0");
+            op(&g, "DequantizeLinear", "u s z", "w", "");
+        } else {
+            constant(&g, "s", TN_EL_F32, "4096", each, sizeof(each));
+            op(&g, "DequantizeLinear", "t s", "u", "axis=0");
+            op(&g, "Transpose", "u", "w", "perm=1,0");
+        }
+        op(&g, "MatMul", "x w", "y", "");
+        port(&g, 11, "x", TN_EL_F32, "rows,257");
+        port(&g, 12, "y", TN_EL_F32, "rows,4096");
+        struct given in = {2, {form & 2 ? 20 : 1, WIDTH}, rows};
+        expect(g, &in, "\"table\":1", "TableProduct ");
+    }
+}
+
 TEST(an_identity_between_input_and_output_keeps_both)
 {
     struct bytes g = {0};
@@ -628,6 +732,43 @@ static void emit_norm(struct generating *s)
     }
 }
 
+/* A value through other heads and back, so that patches that cancel pairs leave both transpositions. */
+static int emit_turned(struct generating *s, int x)
+{
+    char in[64];
+    snprintf(in, sizeof(in), "v%d", x);
+    emit_row(s, "Transpose", in, "perm=0,2,1,3");
+    snprintf(in, sizeof(in), "w%d", s->rows - 1);
+    emit_row(s, "Relu", in, "");
+    snprintf(in, sizeof(in), "w%d", s->rows - 1);
+    emit(s, "Transpose", in, "perm=0,2,1,3");
+    return s->values - 1;
+}
+
+static void emit_attention(struct generating *s)
+{
+    char in[64];
+    int q = pick(s), k = pick(s), v = pick(s), mask = pick(s);
+    if (below(s, 2)) q = emit_turned(s, q);
+    if (below(s, 2)) v = emit_turned(s, v);
+    snprintf(in, sizeof(in), "v%d half", q);
+    if (below(s, 3) == 0) emit(s, "Mul", in, "");
+    if (below(s, 3) == 0) q = s->values - 1;
+    snprintf(in, sizeof(in), "v%d", k);
+    emit(s, "Transpose", in, "perm=0,1,3,2");
+    snprintf(in, sizeof(in), "v%d v%d", q, s->values - 1);
+    emit(s, "MatMul", in, "");
+    snprintf(in, sizeof(in), "v%d three", s->values - 1);
+    if (below(s, 2)) emit(s, "Div", in, "");
+    snprintf(in, sizeof(in), "v%d v%d", s->values - 1, mask);
+    if (below(s, 3) == 0) emit(s, "Add", in, "");
+    snprintf(in, sizeof(in), "v%d", s->values - 1);
+    emit(s, "Softmax", in, "axis=3");
+    snprintf(in, sizeof(in), "v%d v%d", s->values - 1, v);
+    emit(s, "MatMul", in, "");
+    if (below(s, 2)) emit_turned(s, s->values - 1);
+}
+
 static void emit_gelu(struct generating *s)
 {
     char in[64];
@@ -662,7 +803,7 @@ static void emit_any(struct generating *s)
     static const char *const binary[] = {"Add", "Mul", "Sub", "Max"};
     char in[64];
     snprintf(in, sizeof(in), "v%d", pick(s));
-    switch (below(s, 11)) {
+    switch (below(s, 13)) {
     case 0:
     case 1: emit_product(s); return;
     case 2: emit_normalisation(s); return;
@@ -670,6 +811,8 @@ static void emit_any(struct generating *s)
     case 4: emit_gate(s); return;
     case 9: emit_norm(s); return;
     case 10: emit_gelu(s); return;
+    case 11:
+    case 12: emit_attention(s); return;
     case 5:
         emit(s, "Transpose", in, "perm=0,1,3,2");
         snprintf(in, sizeof(in), "v%d", s->values - 1);
@@ -718,7 +861,9 @@ TEST(generated_graphs_compute_the_same_with_and_without_patches)
 {
     size_t patches;
     const struct tn_patch *list = tn_patches(&patches);
-    unsigned applied = 0, failures = 0;
+    static const char *const forms[] = {"\"norm\"", "\"gelu\"", "\"attend\"", "\"affine\"", "\"activation\""};
+    enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
+    unsigned applied = 0, failures = 0, found[FORMS] = {0};
     begin();
     for (uint64_t seed = 0; seed < GRAPHS && failures < 5; seed++) {
         struct bytes g = generate(seed);
@@ -731,6 +876,7 @@ TEST(generated_graphs_compute_the_same_with_and_without_patches)
         run_graph(&g, NULL, 2, &in, &two);
         run_graph(&g, list[seed % patches].name, 1, &in, &one);
         applied += strcmp(whole.patches, "{}") != 0;
+        for (int k = 0; k < FORMS; k++) found[k] += strstr(whole.patches, forms[k]) != NULL;
         bool good = alike(&plain, &whole, why, sizeof(why)) && alike(&plain, &one, why, sizeof(why));
         for (uint32_t k = 0; k < whole.count && good; k++) good = memcmp(whole.values[k], two.values[k], whole.sizes[k] * sizeof(float)) == 0;
         if (!good) {
@@ -744,6 +890,7 @@ TEST(generated_graphs_compute_the_same_with_and_without_patches)
         free(g.data);
     }
     CHECK(applied > GRAPHS / 2);
+    for (int k = 0; k < FORMS; k++) CHECK(found[k] > GRAPHS / 40); /* each form has been there */
     tn_pool_free(pool);
     CHECK_INT(tn_alloc_current(&alloc), 0);
 }

@@ -34,6 +34,8 @@ void tn_ref_normalize(const float *x, size_t x_stride, float *y, size_t y_stride
                       size_t width, unsigned rank, unsigned size);
 float tn_ref_act(enum tn_act act, float x);
 void tn_ref_trees(const struct tn_trees_args *a);
+void tn_ref_softmax(const struct tn_softmax_args *a, unsigned rank, unsigned size);
+void tn_ref_dots(const struct tn_dots_args *a, unsigned rank, unsigned size);
 void tn_ref_activate(enum tn_act act, float *x, size_t stride, size_t rows, size_t width,
                      unsigned rank, unsigned size);
 void tn_ref_rows_finite(const float *x, size_t stride, size_t rows, size_t width, uint8_t *finite,

@@ -17,6 +17,7 @@
     .attention = tn_##isa##_attention, .rotary = tn_##isa##_rotary, .gate = tn_##isa##_gate,       \
     .layer_norm = tn_##isa##_layer_norm,                                                           \
     .embed = tn_##isa##_embed, .pooling = tn_##isa##_pooling, .normalize = tn_##isa##_normalize,   \
+    .softmax = tn_##isa##_softmax, .dots = tn_##isa##_dots,                                        \
     .trees = tn_##isa##_trees, .activate = tn_##isa##_activate, .rows_finite = tn_##isa##_rows_finite,                        \
     .range = tn_##isa##_range, .to_codes = tn_##isa##_to_codes, .from_sums = tn_##isa##_from_sums, \
     .conv3_pack_size = tn_##isa##_conv3_pack_size, .conv3_scratch_size = tn_##isa##_conv3_scratch_size, \

@@ -188,6 +188,19 @@ TN_INLINE vec v_load_bf16(const void *p)
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
 }
 
+/* VEC bytes minus a number, as floats. */
+TN_INLINE vec v_load_u8(const void *p, int zero)
+{
+    __m256i wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+    return _mm256_cvtepi32_ps(_mm256_sub_epi32(wide, _mm256_set1_epi32(zero)));
+}
+
+TN_INLINE vec v_load_i8(const void *p, int zero)
+{
+    __m256i wide = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p));
+    return _mm256_cvtepi32_ps(_mm256_sub_epi32(wide, _mm256_set1_epi32(zero)));
+}
+
 TN_INLINE void v_store_f16(void *p, vec v)
 {
     _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));

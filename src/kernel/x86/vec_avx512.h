@@ -191,6 +191,19 @@ TN_INLINE vec v_load_bf16(const void *p)
     return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
 }
 
+/* VEC bytes minus a number, as floats. */
+TN_INLINE vec v_load_u8(const void *p, int zero)
+{
+    __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
+    return _mm512_cvtepi32_ps(_mm512_sub_epi32(wide, _mm512_set1_epi32(zero)));
+}
+
+TN_INLINE vec v_load_i8(const void *p, int zero)
+{
+    __m512i wide = _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p));
+    return _mm512_cvtepi32_ps(_mm512_sub_epi32(wide, _mm512_set1_epi32(zero)));
+}
+
 TN_INLINE void v_store_f16(void *p, vec v)
 {
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));

@@ -51,6 +51,8 @@ TN_X86_DECLARE_BYTES(avx512vnni)
     void tn_##isa##_normalize(const float *x, size_t x_stride, float *y, size_t y_stride,          \
                               size_t rows, size_t width, unsigned rank, unsigned size);            \
     void tn_##isa##_trees(const struct tn_trees_args *a);                                          \
+    void tn_##isa##_softmax(const struct tn_softmax_args *a, unsigned rank, unsigned size);         \
+    void tn_##isa##_dots(const struct tn_dots_args *a, unsigned rank, unsigned size);               \
     void tn_##isa##_activate(enum tn_act act, float *x, size_t stride, size_t rows, size_t width,  \
                              unsigned rank, unsigned size);                                        \
     void tn_##isa##_rows_finite(const float *x, size_t stride, size_t rows, size_t width,          \
