@@ -56,6 +56,66 @@ static void check_slice(struct tn_std_check *c, const struct tn_std_target *t)
     tn_expected(f, "offset + width within output_features");
 }
 
+/* A factor that the graph takes itself: through a port that is there, of the target's type. */
+static void check_factor(struct tn_std_check *c, const struct tn_std_component *component, const struct tn_std_target *t,
+                         const struct tn_std_ref *ref)
+{
+    if (!tn_json_present(ref->at)) return;
+    if (!tn_std_may_have_port(c, component, false, ref->name)) {
+        struct tn_finding *f = tn_std_say(c, ref->at, "the adapter is fed through an input that \"%.*s\" does not declare",
+                                          TN_FMT_ARG(component->name));
+        tn_found(f, "\"%.*s\"", TN_FMT_ARG(ref->name));
+        tn_expected(f, "an input port of \"%.*s\"", TN_FMT_ARG(component->name));
+        return;
+    }
+    const struct tn_std_port *port = tn_standard_port(&component->inputs, ref->name);
+    struct tn_str activations;
+    if (!port || !tn_json_str(tn_json_get(t->at, "activation_dtype"), &activations)) return;
+    if (tn_std_unknown(c, port->contract.at)) return;
+    if (tn_onnx_element_named(port->contract.dtype_text) == tn_onnx_element_named(activations)) return;
+    struct tn_finding *f = tn_std_say(c, ref->at, "the port that takes the adapter has another element type than its target");
+    tn_found(f, "%.*s", TN_FMT_ARG(port->contract.dtype_text));
+    tn_expected(f, "%.*s, the target's activation_dtype", TN_FMT_ARG(activations));
+}
+
+/* Each factor goes through an input of its own: `before` counts the inputs of this target that are compared. */
+static void check_alone(struct tn_std_check *c, const struct tn_std_adapters *a, const struct tn_std_target *t, size_t before)
+{
+    const struct tn_std_ref *own[] = {&t->graph_a, &t->graph_b, &t->graph_scale};
+    const struct tn_std_ref *ref = own[before];
+    bool taken = false;
+    if (!tn_json_present(ref->at)) return;
+    for (size_t i = 0; i < before; i++) taken = taken || tn_str_eq(own[i]->name, ref->name);
+    for (const struct tn_std_target *other = a->targets; other < t && !taken; other++) {
+        const struct tn_std_ref *refs[] = {&other->graph_a, &other->graph_b, &other->graph_scale};
+        for (size_t i = 0; i < 3; i++)
+            taken = taken || (tn_str_eq(other->component.name, t->component.name) && tn_json_present(refs[i]->at) &&
+                              tn_str_eq(refs[i]->name, ref->name));
+    }
+    if (!taken) return;
+    struct tn_finding *f = tn_std_say(c, ref->at, "two factors go through one input of the graph");
+    tn_found(f, "\"%.*s\" again", TN_FMT_ARG(ref->name));
+    tn_expected(f, "an input of its own for each factor of \"%.*s\"", TN_FMT_ARG(t->component.name));
+}
+
+/* What is adapted is a projection of a graph, so its component is one. */
+static void check_place(struct tn_std_check *c, const struct tn_std_adapters *a, const struct tn_std_target *t)
+{
+    static const char *const kinds[] = {[TN_STD_IMPLEMENTATION_OTHER] = "unknown", [TN_STD_ONNX] = "onnx",
+                                        [TN_STD_ADAPTER] = "adapter", [TN_STD_BINDING] = "binding"};
+    const struct tn_std_component *component = tn_std_component(c, t->component.name);
+    const struct tn_std_ref *refs[] = {&t->graph_a, &t->graph_b, &t->graph_scale};
+    for (size_t i = 0; i < 3; i++) check_alone(c, a, t, i);
+    if (!component || !tn_json_present(t->component.at) || tn_std_hides(c, component->at, "implementation")) return;
+    if (component->implementation != TN_STD_ONNX) {
+        struct tn_finding *f = tn_std_say(c, t->component.at, "the target lies in a component that has no graph");
+        tn_found(f, "\"%.*s\", an implementation of kind %s", TN_FMT_ARG(component->name), kinds[component->implementation]);
+        tn_expected(f, "a component of kind onnx, which has the initializer \"%.*s\"", TN_FMT_ARG(t->initializer.name));
+        return;
+    }
+    for (size_t i = 0; i < 3; i++) check_factor(c, component, t, refs[i]);
+}
+
 static void check_target(struct tn_std_check *c, const struct tn_std_adapters *a, const struct tn_std_target *t)
 {
     if (tn_json_present(t->id.at) && find_target(a, t->id.name) != t) {
@@ -72,6 +132,7 @@ static void check_target(struct tn_std_check *c, const struct tn_std_adapters *a
     want_positive(c, &t->rank, "a rank");
     want_scale(c, &t->alpha);
     want_float(c, t->at, "activation_dtype", "activations");
+    check_place(c, a, t);
     check_slice(c, t);
 }
 
