@@ -187,10 +187,70 @@ static void contradiction(struct tn_builder *b, struct tn_json v, uint64_t other
     tn_expected(f, "%llu, by %s#%s", (unsigned long long)other, TN_PACKAGE_FILE, pointer);
 }
 
+static struct tn_finding *refuse_axis(struct tn_builder *b, struct tn_json at, const char *what)
+{
+    if (tn_doc_is_touched(&b->d->standard.marks, at)) return NULL;
+    struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "%s", what);
+    tn_at_json(f, at);
+    tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(at)));
+    return f;
+}
+
+/* Whether the axis is a number that is known when a request comes; a fixed one is refused. */
+static bool is_open_axis(struct tn_builder *b, struct tn_json axis, const char *of, struct tn_str *symbol)
+{
+    if (tn_json_str(axis, symbol)) return true;
+    struct tn_finding *f = refuse_axis(b, axis, "an axis has one size, and each request brings its own");
+    tn_expected(f, "a symbol for the number of %s", of);
+    return false;
+}
+
+/*
+ * Axis 0 is the requests' in whatever goes in or out, and no other axis is; `rows` is its symbol at the component's input,
+ * which is one with that of the outputs. NULL: at the border of the workflow, where symbols are nobody else's.
+ */
+static void check_axes(struct tn_builder *b, struct tn_json contract, uint64_t rank, struct tn_str *rows)
+{
+    struct tn_json shape = tn_json_get(contract, "shape"), first = tn_json_first(shape);
+    struct tn_json layout = tn_json_get(contract, "batch_layout");
+    struct tn_str own = TN_STR(""), symbol, kind;
+    uint64_t axis = 0;
+    if (tn_json_str(tn_json_get(layout, "kind"), &kind) && (!tn_str_is(kind, "request_aligned") ||
+                                                            (tn_json_u64(tn_json_get(layout, "axis"), &axis) && axis != 0))) {
+        struct tn_finding *f = refuse_axis(b, layout, "the component has a row per request on axis 0");
+        tn_expected(f, "kind request_aligned, axis 0");
+    }
+    if (tn_json_count(shape) != rank || !is_open_axis(b, first, "texts", &own)) return;
+    if (rows && rows->n > 0 && !tn_str_eq(*rows, own)) {
+        struct tn_finding *f = refuse_axis(b, first, "the rows that come out are not those of the texts that go in");
+        tn_expected(f, "\"%.*s\", the axis of the texts", TN_FMT_ARG(*rows));
+        return;
+    }
+    if (rows) *rows = own;
+    for (size_t i = 1; i < rank; i++) {
+        struct tn_json other = tn_json_at(shape, i);
+        if (rank == 3 && i == 1 && !is_open_axis(b, other, "tokens", &symbol)) continue;
+        if (!tn_json_str(other, &symbol) || !tn_str_eq(symbol, own)) continue;
+        struct tn_finding *f = refuse_axis(b, other, "two axes have one symbol");
+        tn_expected(f, "another symbol than that of axis 0");
+    }
+}
+
+/* What enters and leaves the workflow is what the component takes and gives. */
+static void check_borders(struct tn_builder *b, uint64_t rank)
+{
+    const struct tn_std_workflow *w = &b->d->standard.workflow;
+    for (size_t i = 0; i < w->input_count; i++)
+        if (w->inputs[i].contract.rank.value == 1) check_axes(b, w->inputs[i].contract.at, 1, NULL);
+    for (size_t i = 0; i < w->output_count; i++)
+        if (w->outputs[i].contract.rank.value == rank) check_axes(b, w->outputs[i].contract.at, rank, NULL);
+}
+
 /* Strings go in, float32 rows come out: one for each text behind a pooling, else one for each token. */
 static void check_ports(struct tn_builder *b, struct tn_json component)
 {
     const struct tn_description *d = b->d;
+    struct tn_str rows = TN_STR("");
     bool pooled = false;
     if (refused_below(b, "/modules") || refused_below(b, "/head")) return;
     for (uint32_t i = 0; i < d->module_count; i++)
@@ -206,7 +266,10 @@ static void check_ports(struct tn_builder *b, struct tn_json component)
             struct tn_str dtype = TN_STR("");
             (void)tn_json_str(tn_json_get(port, "dtype"), &dtype);
             bool same = tn_str_is(dtype, sides[i].dtype) || (i == 1 && tn_str_is(dtype, "fp32"));
-            if (same && tn_json_u64(tn_json_get(port, "rank"), &rank) && rank == want) continue;
+            if (same && tn_json_u64(tn_json_get(port, "rank"), &rank) && rank == want) {
+                check_axes(b, port, want, &rows);
+                continue;
+            }
             if (tn_doc_is_touched(&d->standard.marks, port)) continue;
             struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID,
                                               "a port is declared as another value than the component has");
@@ -215,6 +278,7 @@ static void check_ports(struct tn_builder *b, struct tn_json component)
             tn_expected(f, "dtype %s and rank %llu", sides[i].dtype, (unsigned long long)want);
         }
     }
+    check_borders(b, pooled ? 2 : 3);
 }
 
 static void check_vocabulary(struct tn_builder *b, struct tn_json root)
@@ -255,6 +319,31 @@ static void check_width(struct tn_builder *b, struct tn_json component)
     if (tn_json_count(outputs) != 1 || rank == 0 || width == 0) return;
     if (!tn_json_u64(tn_json_at(shape, rank - 1), &stated) || stated == width) return;
     contradiction(b, tn_json_at(shape, rank - 1), width, by);
+}
+
+static bool emits(const struct tn_std_steps *steps)
+{
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct tn_std_step *s = &steps->items[i];
+        if (s->kind == TN_STD_EMIT || emits(&s->setup) || emits(&s->body) || emits(&s->cases)) return true;
+        if (s->otherwise && emits(&(struct tn_std_steps){.items = s->otherwise, .count = 1})) return true;
+    }
+    return false;
+}
+
+/* What our document computes has to come out of the workflow that runs it; with outputs declared that was checked. */
+static void check_result(struct tn_builder *b)
+{
+    const struct tn_standard *doc = &b->d->standard;
+    const struct tn_std_workflow *w = &doc->workflow;
+    if (b->d->component_count == 0 || tn_doc_hides(&doc->marks, w->at, "steps")) return;
+    if (tn_doc_hides(&doc->marks, w->at, "outputs") || w->output_count > 0 || emits(&w->steps)) return;
+    for (size_t i = 0; i < b->d->findings.count; i++) /* the document alone may have shown it */
+        if (strcmp(b->d->findings.items[i].element, "/pipeline/workflow/steps") == 0) return;
+    struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "nothing of what the package computes comes out");
+    tn_at_json_member(f, w->at, "steps");
+    tn_found(f, "no emit step");
+    tn_expected(f, "an output of the workflow, and a step that emits it");
 }
 
 /* ---- the dialect ------------------------------------------------------------------------------------------------- */
@@ -307,6 +396,7 @@ static void read_components(struct tn_builder *b, struct tn_json root)
         check_vocabulary(b, root);
         check_width(b, ours);
         check_ports(b, ours);
+        check_result(b);
     }
     release_content(b, &content);
 }

@@ -1,6 +1,6 @@
 /*
- * Workflow inputs: a literal has its value, a default fits its contract, what may be absent can be noticed, and what an
- * output says about pictures or sound stands on a picture or sound.
+ * The borders of a workflow: a literal has its value, a default fits its contract, what may be absent can be noticed, what
+ * an output says about pictures or sound stands on a picture or sound, and what is declared to come out does.
  */
 #include "describe/standard/check_internal.h"
 
@@ -91,8 +91,67 @@ static void check_output(struct tn_std_check *c, const struct tn_std_output *out
     }
 }
 
+/* ---- what comes out ---------------------------------------------------------------------------------------------- */
+
+/* Which outputs are emitted, by any step however deep; what else the steps do. */
+struct emits {
+    bool *of; /* per output */
+    bool any, unknown, produces;
+};
+
+static void find_emits(const struct tn_std_check *c, const struct tn_std_steps *steps, struct emits *e)
+{
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct tn_std_step *s = &steps->items[i];
+        e->produces = e->produces || (s->kind == TN_STD_INVOKE && s->outputs.count > 0);
+        if (s->kind == TN_STD_EMIT) {
+            const struct tn_std_output *out = tn_std_output(c, s->output.name);
+            if (out) e->of[out - c->flow->outputs] = true;
+            e->any = true;
+            e->unknown = e->unknown || !out; /* told where it stands; it hides the output that it means */
+        }
+        find_emits(c, &s->setup, e);
+        find_emits(c, &s->body, e);
+        find_emits(c, &s->cases, e);
+        if (s->otherwise) find_emits(c, &(struct tn_std_steps){.items = s->otherwise, .count = 1}, e);
+    }
+}
+
+/* Whether running it changes something that outlives the run. */
+static bool acts(const struct tn_std_check *c)
+{
+    bool found = c->flow->serving.group_count > 0;
+    for (size_t i = 0; i < c->flow->component_count; i++) found = found || c->flow->components[i].effects.count > 0;
+    for (size_t i = 0; i < c->flow->cell_count; i++) found = found || c->flow->cells[i].session_scope;
+    return found;
+}
+
+static void check_emits(struct tn_std_check *c)
+{
+    const struct tn_std_workflow *w = c->flow;
+    struct emits e = {.of = tn_arena_array(&c->arena, w->output_count + 1, sizeof(*e.of))};
+    struct tn_finding *f;
+    if (!e.of) {
+        c->memory_gone = true;
+        return;
+    }
+    if (c->steps_open) return;
+    find_emits(c, &w->steps, &e);
+    for (size_t i = 0; i < w->output_count && !e.unknown; i++) {
+        if (e.of[i]) continue;
+        f = tn_std_say(c, w->outputs[i].at, "the output is declared, and no step emits it");
+        tn_found(f, "no emit of \"%.*s\"", TN_FMT_ARG(w->outputs[i].name));
+        tn_expected(f, "an emit step with this output");
+    }
+    if (e.any || w->output_count > 0 || !e.produces || c->open[TN_STD_SPACE_OUTPUT] || acts(c)) return;
+    f = tn_std_say_member(c, w->at, "steps", "the workflow computes values, and none of them comes out");
+    tn_found(f, "no emit step");
+    tn_expected(f, "an emit of each result, and an output for it");
+}
+
 void tn_std_check_inputs(struct tn_std_check *c)
 {
+    check_emits(c);
     for (size_t i = 0; i < c->flow->input_count; i++) check_input(c, &c->flow->inputs[i]);
     for (size_t i = 0; i < c->flow->output_count; i++) check_output(c, &c->flow->outputs[i]);
 }
