@@ -59,23 +59,8 @@ static void compare_members(struct comparison *c, struct tn_json declared, struc
 /* The content of a description as a document. */
 static bool parsed(struct tn_builder *b, const struct tn_description *d, struct tn_json_doc *doc)
 {
-    struct tn_buf text;
-    struct tn_json_writer w;
-    size_t n;
-    tn_buf_init(&text, b->alloc, (size_t)b->inv->ctx->limits.json_bytes);
-    tn_jw_init(&w, &text, false);
-    tn_jw_begin_object(&w);
-    tn_description_write_content(&w, d);
-    tn_jw_end_object(&w);
     tn_error_clear(b->scratch);
-    enum tn_status status = tn_buf_status(&text);
-    if (status == TN_OK) {
-        char *taken = tn_buf_take(&text, &n);
-        if (!taken) status = TN_INSUFFICIENT_MEMORY;
-        else status = tn_json_parse_take(doc, b->alloc, &b->inv->ctx->limits, TN_STR(TN_PACKAGE_FILE),
-                                         (struct tn_str){taken, n}, b->scratch);
-    }
-    tn_buf_release(&text);
+    enum tn_status status = tn_package_content(d, (size_t)b->inv->ctx->limits.json_bytes, doc, b->scratch);
     if (status == TN_INSUFFICIENT_MEMORY) tn_builder_no_memory(b);
     else if (status) tn_builder_report(b, status);
     return status == TN_OK;

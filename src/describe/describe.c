@@ -95,6 +95,7 @@ void tn_description_free(struct tn_description *d)
     if (d->graph) tn_onnx_view_free(d->graph->view);
     tn_standard_release(&d->standard);
     tn_json_release(&d->contract);
+    tn_json_release(&d->content);
     tn_findings_release(&d->findings);
     tn_arena_release(&d->arena);
     tn_free(alloc, d);

@@ -192,7 +192,8 @@ struct tn_description {
     uint64_t max_seq_length;
     uint64_t truncate_dim; /* 0: not stated */
     struct tn_json_doc contract; /* the package's own inference_metadata; zeroed when it has none */
-    struct tn_standard standard; /* the same, typed; zeroed without one, or when its shape does not hold */
+    struct tn_json_doc content;  /* its own tenon_package.json, of this version; zeroed without one */
+    struct tn_standard standard; /* the contract, typed; zeroed without one, or when its shape does not hold */
     struct tn_capability_need *capabilities; /* required: stated by the package, or derived from its structure */
     uint32_t capability_count;
     struct tn_hint_list hints; /* of the package's documents and of its model files */

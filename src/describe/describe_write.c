@@ -18,7 +18,7 @@ static const char *origin_name(enum tn_origin origin)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-static void write_fact(struct tn_json_writer *w, const struct tn_fact *fact)
+void tn_fact_write(struct tn_json_writer *w, const struct tn_fact *fact)
 {
     tn_jw_begin_object(w);
     tn_jw_member_str(w, "name", fact->name);
@@ -36,7 +36,7 @@ void tn_description_write_facts(struct tn_json_writer *w, const struct tn_descri
 {
     tn_jw_key(w, "facts");
     tn_jw_begin_array(w);
-    for (uint32_t i = 0; i < d->fact_count; i++) write_fact(w, &d->facts[i]);
+    for (uint32_t i = 0; i < d->fact_count; i++) tn_fact_write(w, &d->facts[i]);
     tn_jw_end_array(w);
 }
 
@@ -203,7 +203,19 @@ static void hash_ports(struct tn_sha256 *h, const struct tn_onnx_port *ports, ui
     }
 }
 
-/* What a caller sees of it; its nodes are in the provider's part. */
+/* No other name than the port's own, or the one that a written contract gives it: "request.NAME". */
+static bool is_plain(struct tn_str alias, struct tn_str name)
+{
+    static const char prefix[] = "request.";
+    size_t n = sizeof(prefix) - 1;
+    if (alias.n == 0) return true;
+    return tn_str_starts(alias, prefix) && tn_str_eq((struct tn_str){alias.s + n, alias.n - n}, name);
+}
+
+/*
+ * What a caller sees of it; its nodes are in the provider's part. Of a contract, what it adds to the graph: one that was
+ * written from the graph adds nothing.
+ */
 static void hash_graph(struct tn_sha256 *h, const struct tn_graph_facts *g)
 {
     tn_sha256_update_str(h, TN_STR("graph"));
@@ -214,13 +226,16 @@ static void hash_graph(struct tn_sha256 *h, const struct tn_graph_facts *g)
         tn_sha256_update_str(h, g->states[i].input);
         tn_sha256_update_str(h, g->states[i].output);
     }
-    hash_flag(h, g->said_in != NULL);
     for (uint32_t i = 0; g->said_in && i < g->input_count; i++) {
         const struct tn_graph_input *in = &g->said_in[i];
+        if (is_plain(in->alias, g->inputs[i]->name) && !tn_json_present(in->value)) continue;
+        tn_sha256_update_u64(h, i);
         tn_sha256_update_str(h, in->alias);
         tn_sha256_update_str(h, tn_json_present(in->value) ? tn_json_text(in->value) : TN_STR(""));
     }
     for (uint32_t i = 0; g->said_out && i < g->view->output_count; i++) {
+        if (g->said_out[i].published && g->said_out[i].alias.n == 0) continue;
+        tn_sha256_update_u64(h, i);
         hash_flag(h, g->said_out[i].published);
         tn_sha256_update_str(h, g->said_out[i].alias);
     }

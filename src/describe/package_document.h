@@ -44,7 +44,18 @@ const char *tn_tokenizer_template_name(enum tn_tokenizer_template template);
 /* The whole document as one object. Provenance is the list of facts with their origins; it changes no answer. */
 void tn_package_document_write(struct tn_json_writer *w, const struct tn_description *d, bool provenance);
 /*
- * What can be said of the document without its package: its shape, whose faults are marked, and that it says something.
+ * Members of it, with what a document that was read hands on (package_again.c): what the package leaves open, with the
+ * reason, so that reading the document back gives the same refusals; and the origins of its values.
+ */
+void tn_package_write_undetermined(struct tn_json_writer *w, const struct tn_description *d);
+void tn_package_write_provenance(struct tn_json_writer *w, const struct tn_description *d);
+/* The content of a description as a document, without what is said about it. Release it when the status is TN_OK. */
+enum tn_status tn_package_content(const struct tn_description *d, size_t most, struct tn_json_doc *out,
+                                  struct tn_error *err);
+/* One fact as an object. */
+void tn_fact_write(struct tn_json_writer *w, const struct tn_fact *fact);
+/*
+ * What can be said of the document without its package: its shape, whose faults are marked.
  * The status is that of tn_doctype_check.
  */
 enum tn_status tn_package_document_check(struct tn_json root, struct tn_findings *findings, struct tn_doc_marks *marks);

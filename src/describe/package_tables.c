@@ -326,18 +326,7 @@ const struct tn_doctype tn_package_document_type = {
     .field_count = COUNT(fields),
 };
 
-/* ---- what it says at all ----------------------------------------------------------------------------------------- */
-
 enum tn_status tn_package_document_check(struct tn_json root, struct tn_findings *findings, struct tn_doc_marks *marks)
 {
-    enum tn_status status = tn_doctype_check_marked(root, &tn_package_document_type, TN_PHASE_DESCRIBE, findings, marks);
-    struct tn_json list = tn_json_get(root, "components"), left_open = tn_json_get(root, "undetermined");
-    if (status == TN_INSUFFICIENT_MEMORY || !tn_json_is(list, TN_JSON_ARRAY) || tn_json_count(list) > 0) return status;
-    if (!tn_json_is(left_open, TN_JSON_ARRAY) || tn_json_count(left_open) > 0) return status;
-    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_METADATA_INVALID, TN_PHASE_DESCRIBE,
-                                           "the document names no component, and does not say why");
-    tn_at_json(f, list);
-    tn_found(f, "[]");
-    tn_expected(f, "the encoder, or what keeps it from being named in /undetermined");
-    return status ? status : TN_METADATA_INVALID;
+    return tn_doctype_check_marked(root, &tn_package_document_type, TN_PHASE_DESCRIBE, findings, marks);
 }

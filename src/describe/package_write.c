@@ -259,55 +259,17 @@ static void write_needs(struct tn_json_writer *w, const struct tn_description *d
     if (begun) tn_jw_end_array(w);
 }
 
-/* What the package leaves open, with the reason: reading the document back gives the same refusals. */
-/* Places are inside the package, wherever it stands; of the package as a whole: none. */
-static const char *inside(const struct tn_description *d, const struct tn_finding *f)
-{
-    return tn_str_is(d->inv->shown, f->file) || tn_str_is(d->inv->root, f->file) ? "" : f->file;
-}
-
-static void write_undetermined(struct tn_json_writer *w, const struct tn_description *d)
-{
-    struct tn_findings all;
-    tn_findings_init(&all, d->arena.alloc, d->findings.max);
-    tn_description_findings(d, &all);
-    if (all.dropped > d->findings.dropped && all.count < all.max) w->out->failed = TN_INSUFFICIENT_MEMORY;
-    tn_jw_key(w, "undetermined");
-    tn_jw_begin_array(w);
-    for (size_t i = 0; i < all.count; i++) {
-        const struct tn_finding *f = &all.items[i];
-        if (f->severity != TN_BLOCKER) continue;
-        tn_jw_begin_object(w);
-        tn_jw_member_cstr(w, "code", tn_status_name(f->code));
-        tn_jw_member_cstr(w, "reason", f->message);
-        tn_jw_member_cstr(w, "file", inside(d, f));
-        tn_jw_member_cstr(w, "found", f->found);
-        tn_jw_member_cstr(w, "expected", f->expected);
-        tn_jw_member_cstr(w, "remedy", f->remedy);
-        tn_jw_end_object(w);
-    }
-    tn_jw_end_array(w);
-    tn_findings_release(&all);
-}
-
 void tn_package_document_write(struct tn_json_writer *w, const struct tn_description *d, bool provenance)
 {
     tn_jw_begin_object(w);
     tn_jw_member_cstr(w, "schema", TN_PACKAGE_SCHEMA);
     tn_description_write_content(w, d);
-    write_undetermined(w, d);
+    tn_package_write_undetermined(w, d);
     write_needs(w, d);
     if (tn_hints_are_from(&d->hints, TN_HINT_FROM_METADATA)) {
         tn_jw_key(w, "execution_hints");
         tn_hints_write(w, &d->hints, TN_HINT_FROM_METADATA);
     }
-    if (provenance) {
-        tn_jw_key(w, "provenance");
-        tn_jw_begin_object(w);
-        tn_jw_member_str(w, "dialect", d->dialect);
-        tn_jw_member_str(w, "dialect_version", d->dialect_version);
-        tn_description_write_facts(w, d);
-        tn_jw_end_object(w);
-    }
+    if (provenance) tn_package_write_provenance(w, d);
     tn_jw_end_object(w);
 }

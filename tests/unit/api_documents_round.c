@@ -4,14 +4,10 @@
  * the cache. Then what contradicts, what moves, and what is edited in the documents.
  */
 #define _GNU_SOURCE
-#include "api_util.h"
+#include "documents_tree.h"
 #include "real_models.h"
 
-#include <dirent.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-enum { PATH = 1024, ID = 72 };
+enum { ID = 72 };
 
 static const tn_string texts[] = {
     {"A sentence to embed.", 20},
@@ -20,71 +16,6 @@ static const tn_string texts[] = {
 };
 
 enum { TEXTS = 3 };
-
-/* ---- files --------------------------------------------------------------------------------------------------------- */
-
-static bool is_configuration(const char *name)
-{
-    static const char *const kept[] = {"tokenizer.json", "vocab.txt", "inference_metadata.yaml", "inference_metadata.json",
-                                       "tenon_package.json"};
-    size_t n = strlen(name);
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-        if (strcmp(name, kept[i]) == 0) return false;
-    return n > 5 && strcmp(name + n - 5, ".json") == 0;
-}
-
-static void copy_file(const char *from, const char *to)
-{
-    size_t size = 0;
-    char *bytes = test_read_file(from, &size);
-    if (bytes) test_write_file(to, bytes, size);
-    free(bytes);
-}
-
-/* Copies a tree; `configuration` says whether with the convention's own documents. */
-static void copy_tree(const char *from, const char *to, bool configuration)
-{
-    DIR *dir = opendir(from);
-    struct dirent *entry;
-    mkdir(to, 0700);
-    while (dir && (entry = readdir(dir))) {
-        char source[PATH + 256], target[PATH + 256];
-        struct stat st;
-        if (entry->d_name[0] == '.') continue;
-        snprintf(source, sizeof(source), "%s/%s", from, entry->d_name);
-        snprintf(target, sizeof(target), "%s/%s", to, entry->d_name);
-        if (stat(source, &st) != 0) continue;
-        if (S_ISDIR(st.st_mode)) copy_tree(source, target, configuration);
-        else if (configuration || !is_configuration(entry->d_name)) copy_file(source, target);
-    }
-    if (dir) closedir(dir);
-}
-
-static void put(const char *folder, const char *name, const char *text)
-{
-    char path[PATH];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    test_write_file(path, text, strlen(text));
-}
-
-/* Replaces one piece of a document; the piece must be there. */
-static void edit(const char *folder, const char *name, const char *from, const char *to)
-{
-    char path[PATH];
-    size_t size = 0;
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    char *text = test_read_file(path, &size), *at = text ? strstr(text, from) : NULL;
-    if (!at) {
-        test_fail(__FILE__, __LINE__, "%s does not contain %s", path, from);
-    } else {
-        size_t room = size + strlen(to) + 1;
-        char *out = malloc(room);
-        snprintf(out, room, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-        test_write_file(path, out, strlen(out));
-        free(out);
-    }
-    free(text);
-}
 
 /* ---- one package ----------------------------------------------------------------------------------------------------- */
 
@@ -135,24 +66,6 @@ static struct answer run(struct api *a, const char *path)
     return out;
 }
 
-/* The two documents of a package into a folder. */
-static void describe_into(struct api *a, const char *path, const char *folder, const char *format)
-{
-    tn_package *package = api_open(a, path);
-    tn_document *metadata = NULL, *content = NULL;
-    tn_description_options o = TN_INIT(tn_description_options);
-    char name[64];
-    o.format = format;
-    if (!package) return;
-    CHECK_INT(tn_package_describe(package, &o, &metadata, &content, a->err), TN_OK);
-    snprintf(name, sizeof(name), "inference_metadata.%s", format);
-    put(folder, name, tn_document_text(metadata, NULL));
-    put(folder, "tenon_package.json", tn_document_text(content, NULL));
-    tn_document_free(metadata);
-    tn_document_free(content);
-    tn_package_free(package);
-}
-
 static void check_valid(struct api *a, const char *folder)
 {
     tn_package *package = api_open(a, folder);
@@ -185,7 +98,7 @@ static bool round_trip(struct api *a, const char *name, const char *path, const 
     snprintf(folder, sizeof(folder), "%s/%s.%s", test_folder(), name, format);
     struct answer original = run(a, path);
     copy_tree(path, folder, false);
-    describe_into(a, path, folder, format);
+    describe_into(a, path, folder, format, false);
     struct answer again = run(a, folder);
     compare(name, &original, &again);
     if (original.status == TN_OK) check_valid(a, folder);
@@ -282,7 +195,7 @@ TEST(a_declared_contract_wins_visibly)
     REQUIRE(api_begin(&a, 1));
     snprintf(folder, sizeof(folder), "%s/both", test_folder());
     copy_tree(test_path(PACKAGE), folder, true);
-    describe_into(&a, test_path(PACKAGE), folder, "yaml");
+    describe_into(&a, test_path(PACKAGE), folder, "yaml", false);
     char *text = inspect(&a, folder);
     CHECK_CONTAINS(text, "\"dialect\": \"inference_metadata\"");
     CHECK(text && !strstr(text, "decides against"));
@@ -391,7 +304,7 @@ TEST(faults_of_the_documents)
         char folder[PATH];
         snprintf(folder, sizeof(folder), "%s/fault %zu", test_folder(), i);
         copy_tree(test_path(PACKAGE), folder, false);
-        describe_into(&a, test_path(PACKAGE), folder, "json");
+        describe_into(&a, test_path(PACKAGE), folder, "json", false);
         edit(folder, faults[i].file, faults[i].from, faults[i].to);
         struct answer out = run(&a, folder);
         if (out.status == TN_OK) test_fail(__FILE__, __LINE__, "%s -> %s runs", faults[i].from, faults[i].to);
@@ -420,7 +333,7 @@ TEST(weights_against_values_name_the_document)
         char folder[PATH], expected[256];
         snprintf(folder, sizeof(folder), "%s/values %zu", test_folder(), i);
         copy_tree(test_path(PACKAGE), folder, false);
-        describe_into(&a, test_path(PACKAGE), folder, "json");
+        describe_into(&a, test_path(PACKAGE), folder, "json", false);
         edit(folder, CONTENT, cases[i].from, cases[i].to);
         struct answer out = run(&a, folder);
         CHECK_INT(out.status, cases[i].code);
@@ -448,7 +361,7 @@ TEST(faults_of_several_kinds_are_all_listed)
     REQUIRE(api_begin(&a, 1));
     snprintf(folder, sizeof(folder), "%s/several", test_folder());
     copy_tree(test_path(PACKAGE), folder, false);
-    describe_into(&a, test_path(PACKAGE), folder, "json");
+    describe_into(&a, test_path(PACKAGE), folder, "json", false);
     for (size_t i = 0; i < 3; i++) edit(folder, several[i].file, several[i].from, several[i].to);
     for (size_t i = 0; i < 3; i++) check_fault(&a, folder, &several[i]);
     api_end(&a);
@@ -461,8 +374,8 @@ TEST(a_contract_in_two_documents_is_ambiguous)
     REQUIRE(api_begin(&a, 1));
     snprintf(folder, sizeof(folder), "%s/twice", test_folder());
     copy_tree(test_path(PACKAGE), folder, false);
-    describe_into(&a, test_path(PACKAGE), folder, "json");
-    describe_into(&a, test_path(PACKAGE), folder, "yaml");
+    describe_into(&a, test_path(PACKAGE), folder, "json", false);
+    describe_into(&a, test_path(PACKAGE), folder, "yaml", false);
     struct answer out = run(&a, folder);
     CHECK_INT(out.status, TN_AMBIGUOUS_PACKAGE);
     free(out.vectors);
@@ -492,7 +405,7 @@ TEST(what_is_left_open_is_listed_and_still_refused)
     tn_document_free(content);
     tn_package_free(package);
     copy_tree(folder, described, false);
-    describe_into(&a, folder, described, "json");
+    describe_into(&a, folder, described, "json", false);
     struct answer again = run(&a, described);
     CHECK(again.status != TN_OK);
     free(original.vectors);

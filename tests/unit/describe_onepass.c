@@ -243,7 +243,7 @@ TEST(another_version_says_nothing_of_its_neighbour)
     end();
 }
 
-/* A list without a component must say why; validate and plan agree. */
+/* Where the contract leads to a list without a component, the list must say why; alone it may be that of a graph. */
 TEST(a_document_that_names_nothing)
 {
     static const char text[] =
@@ -260,7 +260,7 @@ TEST(a_document_that_names_nothing)
     tn_validation_release(&v);
     kit_close(d);
     REQUIRE(tn_validate_text(&ctx, TN_STR(CONTENT), tn_str_of(text), &v, err) == TN_OK);
-    CHECK_INT(times(&v.findings, &fault), 1);
+    CHECK_INT(v.findings.count, 0);
     tn_validation_release(&v);
     end();
 }

@@ -57,7 +57,6 @@ static void refuse_half(struct tn_builder *b)
 
 /* tenon_package.json while both documents are compared. */
 struct content {
-    struct tn_json_doc doc;
     struct tn_doc_marks marks;
     struct tn_str path; /* that was tried */
     bool read;
@@ -65,7 +64,6 @@ struct content {
 
 static void release_content(struct tn_builder *b, struct content *content)
 {
-    if (content->read) tn_json_release(&content->doc);
     tn_doc_marks_release(&content->marks);
     b->marks = NULL;
 }
@@ -76,17 +74,30 @@ static bool read_content(struct tn_builder *b, struct tn_str path, struct conten
     struct tn_str schema;
     if (content->read || tn_str_eq(content->path, path)) return content->read;
     content->path = path;
-    content->read = tn_builder_json(b, path, TN_JSON_OBJECT, &content->doc);
+    content->read = tn_builder_json(b, path, TN_JSON_OBJECT, &b->d->content);
     if (!content->read) return false;
-    struct tn_json root = tn_json_root(&content->doc);
+    struct tn_json root = tn_json_root(&b->d->content);
     b->marks = &content->marks;
     enum tn_status status = tn_package_document_check(root, &b->d->findings, &content->marks);
     if (status == TN_INSUFFICIENT_MEMORY) tn_builder_no_memory(b);
     /* Of another version nothing is known; what nests too deep is not walked. */
-    if (status == TN_RESOURCE_LIMIT) return true;
-    if (tn_json_str(tn_json_get(root, "schema"), &schema) && !tn_str_is(schema, TN_PACKAGE_SCHEMA)) return true;
-    if (b->failed == TN_OK) tn_package_document_read(b, root);
+    bool other = tn_json_str(tn_json_get(root, "schema"), &schema) && !tn_str_is(schema, TN_PACKAGE_SCHEMA);
+    if (status == TN_RESOURCE_LIMIT || other) tn_json_release(&b->d->content);
+    else if (b->failed == TN_OK) tn_package_document_read(b, root);
     return true;
+}
+
+/* A contract that leads to the document wants a component of it, or the reason why there is none. */
+static void refuse_empty(struct tn_builder *b)
+{
+    struct tn_json root = tn_json_root(&b->d->content);
+    struct tn_json list = tn_json_get(root, "components"), left_open = tn_json_get(root, "undetermined");
+    if (!tn_json_is(list, TN_JSON_ARRAY) || tn_json_count(list) > 0) return;
+    if (!tn_json_is(left_open, TN_JSON_ARRAY) || tn_json_count(left_open) > 0) return;
+    struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "the document names no component, and does not say why");
+    tn_at_json(f, list);
+    tn_found(f, "[]");
+    tn_expected(f, "the encoder, or what keeps it from being named in /undetermined");
 }
 
 /* The other half of the pair: what the contract's check said of any file is said of this one in its own words. */
@@ -123,7 +134,7 @@ static void read_package_document(struct tn_builder *b, struct tn_json artifact,
     /* That it stands inside the package, and is there, was checked with the contract. */
     if (status) return;
     tell_half(b, artifact, path);
-    (void)read_content(b, path, content);
+    if (read_content(b, path, content)) refuse_empty(b);
 }
 
 /* ---- components -------------------------------------------------------------------------------------------------- */
