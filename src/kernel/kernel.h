@@ -368,10 +368,31 @@ struct tn_sums_args {
     const float *scales, *biases; /* [count] instead, or NULL */
 };
 
+/* ---- What follows a sum ---- */
+
+enum tn_finish {
+    TN_FINISH_NONE,
+    TN_FINISH_CLIP,         /* into [a, b] */
+    TN_FINISH_LEAKY_RELU,   /* x < 0 ? a x : x */
+    TN_FINISH_HARD_SIGMOID, /* min(max(a x + b, 0), 1) */
+    TN_FINISH_HARD_SWISH,   /* x min(max(a x + b, 0), 1) */
+    TN_FINISH_ACT,          /* `act` */
+    TN_FINISHES
+};
+
+/* f, then, with `line`, scale f + shift; each product and sum is rounded. NaN goes through. */
+struct tn_after {
+    enum tn_finish kind;
+    enum tn_act act;
+    float a, b;
+    bool line;
+    float scale, shift;
+};
+
 /* ---- 3 x 3 windows ---- */
 
 /*
- * Convolution of one image with 3 x 3 windows of stride 1, y = act(x * w + bias + residual), by Winograd's minimal
+ * Convolution of one image with 3 x 3 windows of stride 1, y = after(x * w + bias + residual), by Winograd's minimal
  * filtering F(4 x 4, 3 x 3) where that pays (Lavin and Gray 2016, arXiv 1509.09308): tiles of 4 x 4 results, row by row,
  * ceil(out_height / 4) * ceil(out_width / 4) of them. A call makes tiles first .. first + count - 1. A result depends on
  * its own tile's inputs alone.
@@ -386,11 +407,63 @@ struct tn_conv3_args {
     const void *packed;  /* from conv3_pack */
     const float *bias;   /* [maps], or NULL */
     const void *residual; /* as y, or NULL; not y */
-    enum tn_act act;
+    const struct tn_after *after; /* or NULL: nothing */
     void *y; /* [maps][out_height][out_width] */
     size_t maps, out_height, out_width;
     size_t first, count; /* first: a multiple of TN_CONV3_BLOCK */
     void *scratch; /* of the calling thread, conv3_scratch_size, 64-byte aligned */
+};
+
+/* ---- 1 x 1 windows ---- */
+
+/*
+ * y[map][p] = after(sum over k of w[map][k] x[k][p] + bias[map] + residual[map][p]): a product whose right side are lines of
+ * an image, or of columns that somebody has laid out. Sums are those of linear: chunks of 192 steps, each from zero by
+ * fused multiply-adds in order, added in order.
+ */
+struct tn_conv1_args {
+    const void *x; /* [k] lines, x_stride elements apart */
+    enum tn_float_type x_type;
+    size_t x_stride, k;
+    const void *packed; /* [maps][k], from conv1_pack */
+    const float *bias;  /* [maps], or NULL */
+    const struct tn_after *after; /* or NULL: nothing */
+    enum tn_float_type type;      /* of y and residual */
+    const void *residual; /* [maps] lines, or NULL; not y */
+    size_t residual_stride;
+    void *y; /* [maps] lines */
+    size_t y_stride;
+    size_t maps, count; /* elements of a line */
+    unsigned part, parts; /* of the maps, this share */
+    void *scratch; /* conv1_scratch_size, 64-byte aligned */
+};
+
+/* ---- Planes ---- */
+
+/*
+ * One plane of results from few planes of inputs by small windows: depthwise convolutions, and those with one map.
+ *
+ *     y[row][column] = after(sum over channels and taps of w[channel][tap] x[channel][...] + bias + residual)
+ *
+ * Outside the input stand zeros. Taps of a channel are a chain of fused multiply-adds from zero, in order; channels are added
+ * in order. Strides are 1 or 2 across, from 1 down; windows are not dilated, and at most TN_PLANES_WINDOW wide and high.
+ */
+enum { TN_PLANES_WINDOW = 16 };
+
+struct tn_planes_args {
+    const void *x; /* [channels][height][width] */
+    enum tn_float_type type; /* of x, y and residual */
+    size_t channels, height, width;
+    ptrdiff_t top, left; /* result (0, 0) meets x(-top, -left) first */
+    size_t kernel_height, kernel_width, stride_down, stride_across;
+    const float *w; /* [channels][kernel_height][kernel_width] */
+    float bias;
+    const struct tn_after *after; /* or NULL */
+    const void *residual; /* of the first row, as y, or NULL; not y */
+    void *y; /* of the first row */
+    size_t out_width;
+    size_t first, count; /* rows of results */
+    void *scratch; /* planes_scratch_size, 64-byte aligned */
 };
 
 /* ---- The table ---- */
@@ -456,6 +529,16 @@ struct tn_kernels {
     bool (*conv3_scratch_size)(size_t maps, size_t channels, size_t *bytes);
     void (*conv3_pack)(const void *w, enum tn_float_type type, size_t maps, size_t channels, void *packed, unsigned rank, unsigned size);
     void (*conv3)(const struct tn_conv3_args *a);
+
+    /* Weights [maps][k]. False when the size does not fit. Ranks write disjoint maps. */
+    bool (*conv1_pack_size)(size_t maps, size_t k, size_t *bytes);
+    bool (*conv1_scratch_size)(size_t k, size_t *bytes);
+    void (*conv1_pack)(const void *w, enum tn_float_type type, size_t maps, size_t k, void *packed, unsigned rank, unsigned size);
+    void (*conv1)(const struct tn_conv1_args *a);
+
+    /* Reads of `a` the window, strides and out_width. */
+    bool (*planes_scratch_size)(const struct tn_planes_args *a, size_t *bytes);
+    void (*planes)(const struct tn_planes_args *a);
 
     /* Widening is exact. Narrowing rounds to nearest even, overflows to infinity, keeps NaN a NaN.
      * The stored side may have any address. */

@@ -1,9 +1,11 @@
 /*
- * Convolution. float32 and half precision: the input under the kernel is laid out as columns, tile by tile, and multiplied
- * on the packed kernels; depthwise kernels go by rows. float64 goes by rows always.
+ * Convolution. Constant weights of float32 and half precision go to the kernels of conv_three.h and conv_dense.h. Weights of
+ * a call: the input under the kernel is laid out as columns, tile by tile, and multiplied on the packed kernels; depthwise
+ * kernels go by rows. float64 goes by rows always.
  */
 #include "ops/conv.h"
 
+#include "ops/conv_dense.h"
 #include "ops/conv_three.h"
 #include "ops/epilogue.h"
 #include "ops/gemm.h"
@@ -118,6 +120,8 @@ static void column_part(const float *x, int64_t stride, int64_t first, int64_t l
     float *target = out + (begin - from);
     if (stride == 1) {
         memcpy(target, source, (size_t)(end - begin) * sizeof(*out));
+    } else if (stride == 2) {
+        for (int64_t o = 0; o < end - begin; o++) target[o] = source[2 * o];
     } else {
         for (int64_t o = 0; o < end - begin; o++) target[o] = source[o * stride];
     }
@@ -247,18 +251,10 @@ static void choose_tile(struct tiles *t)
     t->tiles = (c->out_plane + tile - 1) / tile;
 }
 
-static bool is_direct(const struct tn_window *w)
-{
-    for (uint32_t i = 0; i < w->rank; i++) {
-        if (w->kernel[i] != 1 || w->stride[i] != 1 || w->begin[i] || w->end[i]) return false;
-    }
-    return true;
-}
-
 static bool run_tiles(struct tn_run *r, struct tiles *t)
 {
     const struct tn_conv *c = t->c;
-    t->direct = is_direct(&c->w);
+    t->direct = tn_conv_direct(&c->w);
     choose_tile(t);
     struct tn_gemm g = {.m = c->each_maps, .n = t->tile, .k = t->sums && c->depth > EXACT ? EXACT : c->depth, .b_n = 1};
     size_t bytes, columns = t->direct ? 0 : (size_t)(c->depth * t->tile), products = t->sums ? (size_t)(c->each_maps * t->tile) : 0;
@@ -312,11 +308,17 @@ bool tn_conv_f32(struct tn_run *r, const struct tn_conv *c, const float *x, cons
 
 /* ---- Conv --------------------------------------------------------------------------------------------------------- */
 
-/* Of constant weights: one of them, or neither where the weights are read as they are. */
+/* Of constant weights: the road they take. */
 struct conv_state {
-    float *widened;
+    float *planes; /* as they are, widened */
     struct tn_three *three;
+    struct tn_dense *dense;
 };
+
+static enum tn_float_type float_type(enum tn_element e)
+{
+    return e == TN_EL_F16 ? TN_FLOAT_F16 : e == TN_EL_BF16 ? TN_FLOAT_BF16 : TN_FLOAT_F32;
+}
 
 static bool is_half(enum tn_element e)
 {
@@ -333,21 +335,20 @@ static const float *both_biases(struct tn_run *r, struct tn_reals *reals, const 
     return tn_reals_good(reals) && r->failed == TN_OK ? sum : NULL;
 }
 
-/* On the road of 3 x 3 windows, half precision as it stands unless an activation needs float32 in memory. */
-static bool run_three(struct tn_run *r, struct tn_reals *reals, const struct tn_conv *c, const struct tn_epilogue *e, const struct tn_three *w)
+/* With packed weights: half precision as it stands, but for columns. */
+static bool run_packed(struct tn_run *r, struct tn_reals *reals, const struct tn_conv *c, const struct tn_epilogue *e, const struct conv_state *s)
 {
-    enum tn_element type = r->in[0]->element;
-    bool there = e->kind == TN_FINISH_NONE || e->kind == TN_FINISH_ACT, as_is = there && is_half(type);
-    struct tn_three_args a = {.c = c, .type = !as_is ? TN_FLOAT_F32 : type == TN_EL_F16 ? TN_FLOAT_F16 : TN_FLOAT_BF16,
-                              .act = e->kind == TN_FINISH_ACT ? e->act : TN_ACT_IDENTITY, .bias = both_biases(r, reals, e, c->maps)};
-    a.x = as_is ? r->in[0]->data : tn_reals_in(reals, 0);
-    if (e->residual != TN_NET_NONE) a.residual = as_is ? r->in[e->residual]->data : tn_reals_in(reals, e->residual);
-    a.y = as_is ? r->out[0]->data : tn_reals_out(reals, 0);
-    if (!tn_reals_good(reals) || !tn_three_run(r, w, &a) || there) return tn_reals_good(reals);
-    struct tn_epilogue rest = {.kind = e->kind, .a = e->a, .b = e->b, .any = true};
-    struct tn_conv_finish finish = {&rest, NULL, NULL};
-    for (uint64_t i = 0; i < c->images; i++) tn_conv_finish(&finish, c, r->kernels, a.y, i, 0, c->maps, 0, c->out_plane);
-    return true;
+    enum tn_float_type type = float_type(r->in[0]->element);
+    const float *bias = both_biases(r, reals, e, c->maps);
+    const void *residual = e->residual != TN_NET_NONE ? r->in[e->residual]->data : NULL;
+    struct tn_three_args three = {c, r->in[0]->data, type, bias, residual, &e->after, r->out[0]->data};
+    struct tn_dense_args a = {c, r->in[0]->data, type, bias, &e->after, type, residual, r->out[0]->data};
+    if (s->dense && type != TN_FLOAT_F32 && !tn_conv_direct(&c->w)) {
+        a.x = tn_reals_in(reals, 0);
+        a.x_type = TN_FLOAT_F32;
+    }
+    if (!tn_reals_good(reals)) return false;
+    return s->three ? tn_three_run(r, s->three, &three) : s->dense ? tn_dense_run(r, s->dense, &a) : tn_planes_run(r, s->planes, &a);
 }
 
 static bool run_conv(struct tn_run *r)
@@ -355,17 +356,15 @@ static bool run_conv(struct tn_run *r)
     struct tn_conv c;
     struct tn_reals reals;
     struct tn_epilogue e;
-    const struct conv_state *state = r->state;
     tn_conv_read(r, r->in[0], r->in[1], &c);
     tn_epilogue_read(r->node, &e);
     if (!tn_epilogue_check(r, &e, c.maps)) return false;
     tn_reals_begin(&reals, r, r->in[0]->element);
-    if (state && state->three) {
-        run_three(r, &reals, &c, &e, state->three);
+    if (r->state) {
+        run_packed(r, &reals, &c, &e, r->state);
         return tn_reals_end(&reals);
     }
-    const void *x = tn_reals_in(&reals, 0), *bias = tn_reals_in(&reals, 2);
-    const void *weights = state ? state->widened : tn_reals_in(&reals, 1);
+    const void *x = tn_reals_in(&reals, 0), *bias = tn_reals_in(&reals, 2), *weights = tn_reals_in(&reals, 1);
     struct tn_conv_finish finish = {&e, tn_reals_in(&reals, e.bias), tn_reals_in(&reals, e.residual)};
     void *y = tn_reals_out(&reals, 0);
     if (tn_reals_good(&reals) && reals.wide) {
@@ -380,28 +379,38 @@ static bool run_conv(struct tn_run *r)
 static void release_conv(struct tn_alloc *alloc, void *state)
 {
     struct conv_state *s = state;
-    tn_free(alloc, s->widened);
+    tn_free(alloc, s->planes);
     tn_free(alloc, s->three);
+    tn_free(alloc, s->dense);
     tn_free(alloc, s);
 }
 
-/* Windows of 3 x 3 are transformed; other weights of half precision are widened once. */
+static float *widen(struct tn_prepare *p, const struct tn_tensor *w)
+{
+    size_t bytes;
+    if (!tn_element_bytes(TN_EL_F32, w->count, &bytes)) return NULL;
+    float *to = tn_malloc_aligned(p->alloc, bytes ? bytes : 1, 64);
+    if (to) p->kernels->to_f32(float_type(w->element), w->data, to, w->count);
+    return to;
+}
+
+/* Windows of 3 x 3 are transformed, short sums go by planes, all others are products. */
 static enum tn_status prepare_conv(struct tn_prepare *p, void **state)
 {
     const struct tn_tensor *w = p->in[1];
-    size_t bytes;
-    bool three = w && tn_three_pays(p->node, w);
-    if (!w || (!three && !is_half(w->element))) return TN_OK;
-    if (!tn_element_bytes(TN_EL_F32, w->count, &bytes)) return TN_INSUFFICIENT_MEMORY;
+    struct tn_window window;
+    int64_t groups = tn_attr_int(p->node, "group", 1);
+    if (!w || w->rank < 3 || w->count == 0 || (w->element != TN_EL_F32 && !is_half(w->element))) return TN_OK;
+    if (groups < 1 || w->dims[0] % groups || tn_window_read(p->node, w->rank - 2, &window) || tn_window_kernel(&window, w->dims + 2)) return TN_OK;
     struct conv_state *s = tn_calloc(p->alloc, 1, sizeof(*s));
     if (!s) return TN_INSUFFICIENT_MEMORY;
-    if (three) s->three = tn_three_pack(p, w);
-    else s->widened = tn_malloc_aligned(p->alloc, bytes ? bytes : 1, 64);
-    if (!s->three && !s->widened) {
+    if (tn_three_pays(p->node, w)) s->three = tn_three_pack(p, w);
+    else if (tn_planes_pay(&window, (uint64_t)(w->dims[0] / groups))) s->planes = widen(p, w);
+    else s->dense = tn_dense_pack(p, w, (size_t)groups);
+    if (!s->three && !s->planes && !s->dense) {
         release_conv(p->alloc, s);
         return TN_INSUFFICIENT_MEMORY;
     }
-    if (s->widened) p->kernels->to_f32(w->element == TN_EL_F16 ? TN_FLOAT_F16 : TN_FLOAT_BF16, w->data, s->widened, w->count);
     p->keep[1] = false;
     *state = s;
     return TN_OK;

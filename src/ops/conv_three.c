@@ -86,7 +86,7 @@ static void run_item(const struct blocks *b, uint64_t item, void *scratch)
         .x = (const char *)b->a->x + (image * c->channels + group * c->each_channels) * c->in_plane * size, .type = b->a->type,
         .channels = c->each_channels, .height = (size_t)c->w.in[0], .width = (size_t)c->w.in[1], .top = (ptrdiff_t)c->w.begin[0],
         .left = (ptrdiff_t)c->w.begin[1], .packed = b->w->packed + group * b->w->group_bytes, .bias = b->a->bias ? b->a->bias + map : NULL,
-        .residual = b->a->residual ? (const char *)b->a->residual + at : NULL, .act = b->a->act, .y = (char *)b->a->y + at, .maps = c->each_maps,
+        .residual = b->a->residual ? (const char *)b->a->residual + at : NULL, .after = b->a->after, .y = (char *)b->a->y + at, .maps = c->each_maps,
         .out_height = (size_t)c->w.out[0], .out_width = (size_t)c->w.out[1], .first = first,
         .count = b->tiles - first < TN_CONV3_BLOCK ? b->tiles - first : TN_CONV3_BLOCK, .scratch = scratch};
     b->kernels->conv3(&k);

@@ -18,7 +18,7 @@ struct tn_three_args {
     enum tn_float_type type; /* of x, y, residual */
     const float *bias;       /* or NULL */
     const void *residual;    /* or NULL */
-    enum tn_act act;
+    const struct tn_after *after;
     void *y;
 };
 

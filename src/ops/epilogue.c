@@ -7,12 +7,12 @@ static const struct {
     const char *text;
     float a, b;
 } kinds[TN_FINISHES] = {
-#define X(name, text, low, high) {text, low, high},
+#define X(name, text, low, high) [TN_FINISH_##name] = {text, low, high},
     TN_FINISH_LIST(X)
 #undef X
 };
 
-static bool find_kind(struct tn_str name, struct tn_epilogue *out)
+static bool find_kind(struct tn_str name, struct tn_after *out)
 {
     for (unsigned i = 0; i < TN_FINISH_ACT; i++) {
         out->kind = (enum tn_finish)i;
@@ -43,14 +43,19 @@ bool tn_epilogue_read(const struct tn_node *node, struct tn_epilogue *out)
 {
     *out = (struct tn_epilogue){.bias = TN_NET_NONE, .residual = TN_NET_NONE, .scale = {TN_NET_NONE, TN_NET_NONE}};
     const struct tn_attr *name = tn_node_attr(node, "tenon.activation"), *params = tn_node_attr(node, "tenon.params");
-    const struct tn_attr *scales = tn_node_attr(node, "tenon.scales");
-    if (name && !find_kind(name->as.s, out)) return false;
-    if (params && params->count > 0) out->a = params->as.floats[0];
-    if (params && params->count > 1) out->b = params->as.floats[1];
+    const struct tn_attr *scales = tn_node_attr(node, "tenon.scales"), *line = tn_node_attr(node, "tenon.line");
+    if (name && !find_kind(name->as.s, &out->after)) return false;
+    if (params && params->count > 0) out->after.a = params->as.floats[0];
+    if (params && params->count > 1) out->after.b = params->as.floats[1];
+    if (line && line->count == 2) {
+        out->after.line = true;
+        out->after.scale = line->as.floats[0];
+        out->after.shift = line->as.floats[1];
+    }
     for (size_t i = 0; scales && i < scales->count && i < 2; i++) out->scale[i] = operand_index(node, scales->as.ints[i]);
     out->bias = stated_operand(node, "tenon.bias");
     out->residual = stated_operand(node, "tenon.residual");
-    out->any = out->kind != TN_FINISH_NONE || out->bias != TN_NET_NONE || out->residual != TN_NET_NONE;
+    out->any = out->after.kind != TN_FINISH_NONE || out->after.line || out->bias != TN_NET_NONE || out->residual != TN_NET_NONE;
     return true;
 }
 
@@ -99,7 +104,7 @@ static void add_row(float *y, size_t n, float bias, const float *column_bias, co
 }
 
 /* Comparisons are written so that NaN stays. */
-static void activate_row(const struct tn_epilogue *e, float *y, size_t n)
+static void activate_row(const struct tn_after *e, float *y, size_t n)
 {
     const float a = e->a, b = e->b;
     switch (e->kind) {
@@ -135,7 +140,12 @@ void tn_finish_rows(const struct tn_finish_args *a)
     for (size_t i = 0; i < a->rows; i++) {
         float *y = a->y + i * a->y_stride;
         add_row(y, a->width, a->row_bias ? a->row_bias[i] : 0, a->column_bias, a->residual ? a->residual + i * a->residual_stride : NULL);
-        activate_row(a->e, y, a->width);
+        activate_row(&a->e->after, y, a->width);
     }
-    if (a->e->kind == TN_FINISH_ACT) a->kernels->activate(a->e->act, a->y, a->y_stride, a->rows, a->width, 0, 1);
+    const struct tn_after *f = &a->e->after;
+    if (f->kind == TN_FINISH_ACT) a->kernels->activate(f->act, a->y, a->y_stride, a->rows, a->width, 0, 1);
+    for (size_t i = 0; f->line && i < a->rows; i++) {
+        float *y = a->y + i * a->y_stride;
+        for (size_t k = 0; k < a->width; k++) y[k] = f->scale * y[k] + f->shift;
+    }
 }

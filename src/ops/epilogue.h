@@ -3,10 +3,11 @@
  * is still near the processor. Stated by attributes of the node whose names no file can carry (the check of a graph
  * refuses attributes that a schema does not know) and by operands behind those of the schema:
  *
- *     y = activation(f(product) + bias + residual)
+ *     y = line(activation(f(product) + bias + residual))
  *
  *     tenon.activation  text     one of the list below; absent: none
  *     tenon.params      floats   its a and b; absent: the defaults below
+ *     tenon.line        floats   line(x) = the first * x + the second, rounded twice; absent: none
  *     tenon.bias        integer  index of an operand: float32 or the output's type, a vector of one number for each map
  *                                (convolutions; shape [maps] or [maps, 1, 1 ...]) or column (products; shape [n])
  *     tenon.residual    integer  index of an operand of the output's type and shape
@@ -23,7 +24,7 @@
 
 #include "ops/op.h"
 
-/* X(enum name, text, default a, default b) */
+/* X(name of enum tn_finish, text, default a, default b) */
 #define TN_FINISH_LIST(X)                                                                              \
     X(NONE, "", 0, 0)                                                                                 \
     X(CLIP, "clip", -INFINITY, INFINITY)       /* into [a, b] */                                       \
@@ -32,17 +33,8 @@
     X(HARD_SWISH, "hard_swish", 1.0f / 6, 0.5f) /* x min(max(a x + b, 0), 1) */                        \
     X(ACT, NULL, 0, 0) /* any other of describe/activation.h by its text: "relu", "gelu", "silu" ... */
 
-enum tn_finish {
-#define X(name, text, a, b) TN_FINISH_##name,
-    TN_FINISH_LIST(X)
-#undef X
-    TN_FINISHES
-};
-
 struct tn_epilogue {
-    enum tn_finish kind;
-    enum tn_act act; /* of TN_FINISH_ACT */
-    float a, b;
+    struct tn_after after;
     uint32_t bias, residual, scale[2]; /* operands; TN_NET_NONE: there is none */
     bool any; /* whether there is anything to do but the scales */
 };

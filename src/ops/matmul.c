@@ -93,7 +93,7 @@ static void finish_folded(struct tn_run *r, struct tn_reals *reals, const struct
     if (!e->any || r->out[0]->count == 0) return;
     struct tn_finish_args a = {.kernels = r->kernels, .e = e, .y = y, .y_stride = n, .width = n, .column_bias = tn_reals_in(reals, e->bias),
                                .residual = tn_reals_in(reals, e->residual), .residual_stride = n};
-    if (tn_reals_good(reals)) tn_run_items(r, r->out[0]->count / n, n * (e->kind == TN_FINISH_ACT ? 16 : 2), finish_items, &a);
+    if (tn_reals_good(reals)) tn_run_items(r, r->out[0]->count / n, n * (e->after.kind == TN_FINISH_ACT ? 16 : 2), finish_items, &a);
 }
 
 static bool matmul_f32(struct tn_run *r, const struct tn_matmul *s)

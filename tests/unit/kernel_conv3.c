@@ -6,6 +6,8 @@
 
 #include "kernel/float16.h"
 
+static const struct tn_after relu = {.kind = TN_FINISH_ACT, .act = TN_ACT_RELU};
+
 struct shape {
     size_t maps, channels, height, width;
     ptrdiff_t top, left;
@@ -49,7 +51,7 @@ static struct tn_conv3_args args_of(const struct problem *p, float *y)
 {
     struct shape s = p->s;
     return (struct tn_conv3_args){.x = p->x.p, .channels = s.channels, .height = s.height, .width = s.width, .top = s.top, .left = s.left,
-                                  .packed = p->packed, .bias = p->bias.p, .residual = p->residual.p, .act = TN_ACT_RELU, .y = y, .maps = s.maps,
+                                  .packed = p->packed, .bias = p->bias.p, .residual = p->residual.p, .after = &relu, .y = y, .maps = s.maps,
                                   .out_height = s.out_height, .out_width = s.out_width, .scratch = p->scratch,
                                   .count = (s.out_height + 3) / 4 * ((s.out_width + 3) / 4)};
 }

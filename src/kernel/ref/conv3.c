@@ -1,7 +1,7 @@
 /* 3 x 3 windows, reference: the sum over channels and taps in order, from its definition. Weights are widened. */
 #include "base/checked.h"
 #include "kernel/float16.h"
-#include "kernel/ref/ref.h"
+#include "kernel/ref/after.h"
 
 bool tn_ref_conv3_pack_size(size_t maps, size_t channels, size_t *bytes)
 {
@@ -47,7 +47,7 @@ void tn_ref_conv3(const struct tn_conv3_args *a)
             size_t at = (map * a->out_height + row) * a->out_width + column;
             float v = window_sum(a, map, row, column) + (a->bias ? a->bias[map] : 0);
             if (a->residual) v += tn_load_element(a->type, a->residual, at);
-            v = tn_ref_act(a->act, v);
+            v = tn_ref_after(a->after, v);
             tn_ref_from_f32(a->type, &v, (char *)a->y + at * tn_float_type_size(a->type), 1);
         }
     }

@@ -54,6 +54,12 @@ bool tn_ref_conv3_pack_size(size_t maps, size_t channels, size_t *bytes);
 bool tn_ref_conv3_scratch_size(size_t maps, size_t channels, size_t *bytes);
 void tn_ref_conv3_pack(const void *w, enum tn_float_type type, size_t maps, size_t channels, void *packed, unsigned rank, unsigned size);
 void tn_ref_conv3(const struct tn_conv3_args *a);
+bool tn_ref_conv1_pack_size(size_t maps, size_t k, size_t *bytes);
+bool tn_ref_conv1_scratch_size(size_t k, size_t *bytes);
+void tn_ref_conv1_pack(const void *w, enum tn_float_type type, size_t maps, size_t k, void *packed, unsigned rank, unsigned size);
+void tn_ref_conv1(const struct tn_conv1_args *a);
+bool tn_ref_planes_scratch_size(const struct tn_planes_args *a, size_t *bytes);
+void tn_ref_planes(const struct tn_planes_args *a);
 void tn_ref_to_f32(enum tn_float_type type, const void *src, float *dst, size_t count);
 void tn_ref_from_f32(enum tn_float_type type, const float *src, void *dst, size_t count);
 

@@ -36,6 +36,12 @@ const struct tn_kernels tn_kernels_ref = {
     .conv3_scratch_size = tn_ref_conv3_scratch_size,
     .conv3_pack = tn_ref_conv3_pack,
     .conv3 = tn_ref_conv3,
+    .conv1_pack_size = tn_ref_conv1_pack_size,
+    .conv1_scratch_size = tn_ref_conv1_scratch_size,
+    .conv1_pack = tn_ref_conv1_pack,
+    .conv1 = tn_ref_conv1,
+    .planes_scratch_size = tn_ref_planes_scratch_size,
+    .planes = tn_ref_planes,
     .to_f32 = tn_ref_to_f32,
     .from_f32 = tn_ref_from_f32,
 };

@@ -10,9 +10,8 @@
  */
 #include "base/checked.h"
 #include "kernel/float16.h"
+#include "kernel/x86/after.h"
 #include "kernel/x86/tile_args.h"
-#include "kernel/x86/vec_math.h"
-#include "kernel/x86/x86.h"
 
 #include <string.h>
 
@@ -253,13 +252,9 @@ static void store_run(const struct tn_conv3_args *a, size_t map, const struct ru
     size_t width = a->out_width - column < r->count * 4 ? a->out_width - column : r->count * 4;
     for (size_t i = 0; i < 4 && r->row * 4 + i < a->out_height; i++) {
         size_t at = ((map * a->out_height + r->row * 4 + i) * a->out_width + column) * size;
-        float *from = rows[i] + r->at * 4, line[TILES * 4];
-        if (a->residual) {
-            TN_ISA(to_f32)(a->type, (const char *)a->residual + at, line, width);
-            for (size_t k = 0; k < width; k++) from[k] += line[k];
-        }
-        act_region(a->act, from, width, 1, width);
-        TN_ISA(from_f32)(a->type, from, (char *)a->y + at, width);
+        struct leaving out = {.sums = rows[i] + r->at * 4, .width = width, .after = a->after ? a->after : &after_nothing, .type = a->type,
+                              .residual = a->residual ? (const char *)a->residual + at : NULL, .y = (char *)a->y + at};
+        leave_row(&out);
     }
 }
 

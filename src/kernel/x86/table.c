@@ -22,6 +22,9 @@
     .range = tn_##isa##_range, .to_codes = tn_##isa##_to_codes, .from_sums = tn_##isa##_from_sums, \
     .conv3_pack_size = tn_##isa##_conv3_pack_size, .conv3_scratch_size = tn_##isa##_conv3_scratch_size, \
     .conv3_pack = tn_##isa##_conv3_pack, .conv3 = tn_##isa##_conv3,                                \
+    .conv1_pack_size = tn_##isa##_conv1_pack_size, .conv1_scratch_size = tn_##isa##_conv1_scratch_size, \
+    .conv1_pack = tn_##isa##_conv1_pack, .conv1 = tn_##isa##_conv1,                                \
+    .planes_scratch_size = tn_##isa##_planes_scratch_size, .planes = tn_##isa##_planes,            \
     .to_f32 = tn_##isa##_to_f32, .from_f32 = tn_##isa##_from_f32
 
 const struct tn_kernels tn_kernels_avx2 = {

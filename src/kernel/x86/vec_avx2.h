@@ -230,6 +230,15 @@ TN_INLINE void v_transpose4(vec r[4])
     r[3] = _mm256_shuffle_ps(b, d, 0xee);
 }
 
+/* Even and odd elements of the 2 VEC at p. */
+TN_INLINE void v_split2(const float *p, vec out[2])
+{
+    vec a = v_load(p), b = v_load(p + VEC);
+    vec low = _mm256_permute2f128_ps(a, b, 0x20), high = _mm256_permute2f128_ps(a, b, 0x31);
+    out[0] = _mm256_shuffle_ps(low, high, 0x88);
+    out[1] = _mm256_shuffle_ps(low, high, 0xdd);
+}
+
 /* out[j] = elements j, j + 4, j + 8 ... of the 4 VEC at p. */
 TN_INLINE void v_split4(const float *p, vec out[4])
 {

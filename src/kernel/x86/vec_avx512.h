@@ -220,6 +220,15 @@ TN_INLINE void v_store_bf16(void *p, vec v)
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_srli_epi32(r, 16)));
 }
 
+/* Even and odd elements of the 2 VEC at p. */
+TN_INLINE void v_split2(const float *p, vec out[2])
+{
+    const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    vec a = v_load(p), b = v_load(p + VEC);
+    out[0] = _mm512_permutex2var_ps(a, even, b);
+    out[1] = _mm512_permutex2var_ps(a, _mm512_add_epi32(even, _mm512_set1_epi32(1)), b);
+}
+
 /* out[j] = elements j, j + 4, j + 8 ... of the 4 VEC at p. */
 TN_INLINE void v_split4(const float *p, vec out[4])
 {

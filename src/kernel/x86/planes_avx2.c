@@ -1,0 +1,4 @@
+/* Planes under small windows on AVX2 (-mavx2 -mfma -mf16c). */
+#include "kernel/x86/vec_avx2.h"
+
+#include "kernel/x86/planes_body.h"
