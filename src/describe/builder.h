@@ -290,7 +290,7 @@ enum tn_sentence_kind { TN_SENTENCE_DENSE, TN_SENTENCE_SCORER, TN_SENTENCE_SPARS
 enum tn_sentence_kind tn_describe_sentence_config(struct tn_builder *b);
 void tn_describe_modules(struct tn_builder *b, struct tn_json list, enum tn_sentence_kind kind);
 /* Then, behind the modules: what the same document says about the scores. */
-void tn_describe_sentence_scorer(struct tn_builder *b);
+void tn_describe_sentence_scorer(struct tn_builder *b, enum tn_sentence_kind kind);
 
 /* ---- multi_vector.c -------------------------------------------------------------------------------------------- */
 

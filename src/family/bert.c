@@ -40,11 +40,11 @@ static const struct tn_tensor_rule tensors[] = {
 };
 
 static const struct tn_unused_rule unused[] = {
-    {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ..."},
-    {"embeddings.token_type_ids", "a buffer of zeros"},
-    {"pooler.dense.weight", "the pooler reads the encoder's output; only a head for whole texts reads the pooler"},
-    {"pooler.dense.bias", "the pooler reads the encoder's output; only a head for whole texts reads the pooler"},
-    {"cls.*", "pre-training heads on top of the encoder"},
+    {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ...", false},
+    {"embeddings.token_type_ids", "a buffer of zeros", false},
+    {"pooler.dense.weight", "the pooler reads the encoder's output; only a head for whole texts reads the pooler", false},
+    {"pooler.dense.bias", "the pooler reads the encoder's output; only a head for whole texts reads the pooler", false},
+    {"cls.*", "pre-training heads on top of the encoder", true},
 };
 
 static const char *const prefixes[] = {"", "bert.", NULL};

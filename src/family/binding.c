@@ -28,6 +28,7 @@ struct binder {
     bool headless; /* one finding has said that the head is not there */
     uint64_t first_absent_layer; /* from here on no layer has any tensor */
     uint32_t extra_layers; /* tensors of layers that the configuration does not have */
+    uint32_t ignored; /* tensors of trained heads that are not run */
     uint32_t audit_cap;
 };
 
@@ -466,8 +467,9 @@ static void survey_head(struct binder *b)
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
                                            "the class says that the weights have a head, and none of its tensors is there");
     tn_at_tensor(f, first_file(b), tn_str_of(first));
-    tn_found(f, "class %.*s; %u tensors, none of the %s head's", TN_FMT_ARG(b->c->architecture),
-             (unsigned)b->c->variant->tensor_count, tn_head_kind_name(h->kind));
+    char evidence[200];
+    tn_head_evidence(b->d, evidence, sizeof(evidence));
+    tn_found(f, "%s; none of the %s head's", evidence, tn_head_kind_name(h->kind));
     tn_expected(f, "%s and the head's other tensors", first);
     tn_remedy(f, "fetch the weights that were saved with their head, or correct /architectures");
 }
@@ -496,6 +498,29 @@ static void report_extra_layers(struct binder *b, const struct tn_tensor_info *t
     tn_expected(f, "%llu layers (%s of %s)", (unsigned long long)b->out->layers, b->family->layer_count,
                 place_of_values(b, place, sizeof(place)));
     tn_remedy(f, "correct %s there, or fetch the package again", b->family->layer_count);
+}
+
+/* A tensor that another head of the family has: of a headless package it is evidence and has been quoted. */
+static bool of_another_head(const struct binder *b, struct tn_str name)
+{
+    for (size_t k = 0; b->headless && k < b->family->head_count; k++) {
+        const struct tn_family_head *h = &b->family->heads[k];
+        for (size_t r = 0; r < h->tensor_count; r++)
+            if (h->tensors[r].flags & TN_TENSOR_BARE && matches(h->tensors[r].name, name)) return true;
+    }
+    return false;
+}
+
+/* Weights of a head that was trained and is not run: allowed, and told. */
+static void tell_ignored(struct binder *b, const struct tn_tensor_info *t, const struct tn_unused_rule *rule)
+{
+    char evidence[200];
+    tn_head_evidence(b->d, evidence, sizeof(evidence));
+    struct tn_finding *f = tn_findings_add(b->findings, TN_WARNING, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
+                                           "the weights hold a trained head that this task does not run (%s)", rule->why);
+    tn_at_tensor(f, file_of(b, t), t->name);
+    tn_found(f, "%u such tensors; %s", (unsigned)b->ignored, evidence);
+    tn_remedy(f, "`tenon check` lists the tasks that read a head");
 }
 
 static void report_unexpected(struct binder *b, const struct tn_tensor_info *t)
@@ -527,7 +552,8 @@ static struct tn_str role_in_chain(const struct tn_description *d, const struct 
 static bool audit_rest(struct binder *b)
 {
     const struct tn_variant *v = b->c->variant;
-    const struct tn_tensor_info *extra = NULL;
+    const struct tn_tensor_info *extra = NULL, *ignored = NULL;
+    const struct tn_unused_rule *why = NULL;
     for (uint32_t i = 0; i < v->tensor_count; i++) {
         if (b->seen[i]) continue;
         const struct tn_tensor_info *t = &b->inv->tensors[v->first_tensor + i];
@@ -538,15 +564,17 @@ static bool audit_rest(struct binder *b)
             continue;
         }
         const struct tn_unused_rule *rule = unused_rule(b, t->name);
+        if (rule && rule->trained_head && b->ignored++ == 0) ignored = t, why = rule;
         if (!rule && of_some_layer(b, t->name)) {
             if (b->extra_layers++ == 0) extra = t;
-        } else if (!rule && !b->silent) {
+        } else if (!rule && !b->silent && !of_another_head(b, t->name)) {
             report_unexpected(b, t);
         }
         enum tn_audit_kind kind = rule ? TN_AUDIT_ACCEPTED_UNUSED : TN_AUDIT_UNEXPECTED;
         if (!add_audit(b, kind, TN_STR(""), t->name, rule ? rule->why : NULL)) return false;
     }
     if (extra && !b->silent) report_extra_layers(b, extra);
+    if (ignored && !b->silent && !b->headless) tell_ignored(b, ignored, why);
     return true;
 }
 

@@ -130,12 +130,12 @@ static const struct tn_tensor_rule tensors[] = {
 };
 
 static const struct tn_unused_rule unused[] = {
-    {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ..."},
+    {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ...", false},
     /* The published class drops it, too: without position_biased_input no forward pass reads it. */
-    {"embeddings.position_embeddings.weight", "a table of training that is read only with position_biased_input"},
-    {"cls.*", "pre-training head on top of the encoder"},
-    {"lm_predictions.*", "pre-training head on top of the encoder"},
-    {"mask_predictions.*", "pre-training head of the discriminator on top of the encoder"},
+    {"embeddings.position_embeddings.weight", "a table of training that is read only with position_biased_input", false},
+    {"cls.*", "pre-training head on top of the encoder", true},
+    {"lm_predictions.*", "pre-training head on top of the encoder", true},
+    {"mask_predictions.*", "pre-training head of the discriminator on top of the encoder", true},
 };
 
 static const char *const prefixes[] = {"", "deberta.", NULL};

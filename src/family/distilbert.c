@@ -35,10 +35,10 @@ static const struct tn_tensor_rule tensors[] = {
 };
 
 static const struct tn_unused_rule unused[] = {
-    {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ..."},
-    {"vocab_transform.*", "masked-language head on top of the encoder"},
-    {"vocab_layer_norm.*", "masked-language head on top of the encoder"},
-    {"vocab_projector.*", "masked-language head on top of the encoder"},
+    {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ...", false},
+    {"vocab_transform.*", "masked-language head on top of the encoder", true},
+    {"vocab_layer_norm.*", "masked-language head on top of the encoder", true},
+    {"vocab_projector.*", "masked-language head on top of the encoder", true},
 };
 
 static const char *const prefixes[] = {"", "distilbert.", NULL};

@@ -52,11 +52,11 @@ static const struct tn_tensor_rule tensors[] = {
 };
 
 static const struct tn_unused_rule unused[] = {
-    {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ..."},
-    {"embeddings.token_type_ids", "a buffer of zeros"},
-    {"discriminator_predictions.*", "pre-training head of the discriminator on top of the encoder"},
-    {"generator_predictions.*", "pre-training head of the generator on top of the encoder"},
-    {"generator_lm_head.*", "pre-training head of the generator on top of the encoder"},
+    {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ...", false},
+    {"embeddings.token_type_ids", "a buffer of zeros", false},
+    {"discriminator_predictions.*", "pre-training head of the discriminator on top of the encoder", true},
+    {"generator_predictions.*", "pre-training head of the generator on top of the encoder", true},
+    {"generator_lm_head.*", "pre-training head of the generator on top of the encoder", true},
 };
 
 static const char *const prefixes[] = {"", "electra.", NULL};

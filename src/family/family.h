@@ -43,6 +43,7 @@ struct tn_tensor_condition {
 struct tn_unused_rule {
     const char *pattern;
     const char *why;
+    bool trained_head; /* what it leaves out answers a question of its own: told wherever it happens */
 };
 
 struct tn_binding;
@@ -104,6 +105,14 @@ uint32_t tn_modules_build(struct tn_graph *g, const struct tn_description *d, ui
 
 /* The activation that a configuration's spelling means (transformers' ACT2FN); false when we do not compute it. */
 bool tn_activation_of(struct tn_str spelling, enum tn_act *out);
+/*
+ * Everything in the package that says what its weights were trained to answer, on one line: the class, a head's labels,
+ * the module list, the convention's own word, tensors of heads. Always NUL-terminated, cut at cap.
+ */
+void tn_head_evidence(const struct tn_description *d, char *out, size_t cap);
+/* The fact of a name that begins nothing else, or NULL. */
+const struct tn_fact *tn_fact_named(const struct tn_description *d, const char *name);
+
 /* Envelopes of all families: schema rows, tensors, accepted-unused rules. */
 void tn_families_write(struct tn_json_writer *w);
 

@@ -101,8 +101,8 @@ static const struct tn_tensor_rule tensors[] = {
 };
 
 static const struct tn_unused_rule unused[] = {
-    {"head.*", "masked-language head on top of the encoder"},
-    {"decoder.*", "masked-language head on top of the encoder"},
+    {"head.*", "masked-language head on top of the encoder", true},
+    {"decoder.*", "masked-language head on top of the encoder", true},
 };
 
 static const char *const prefixes[] = {"", "model.", NULL};

@@ -37,10 +37,10 @@ static const struct tn_tensor_rule tensors[] = {
 };
 
 static const struct tn_unused_rule unused[] = {
-    {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ..."},
-    {"pooler.dense.weight", "the pooler reads the encoder's output; no head of this family reads the pooler"},
-    {"pooler.dense.bias", "the pooler reads the encoder's output; no head of this family reads the pooler"},
-    {"lm_head.*", "masked-language head on top of the encoder"},
+    {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ...", false},
+    {"pooler.dense.weight", "the pooler reads the encoder's output; no head of this family reads the pooler", false},
+    {"pooler.dense.bias", "the pooler reads the encoder's output; no head of this family reads the pooler", false},
+    {"lm_head.*", "masked-language head on top of the encoder", true},
 };
 
 static const char *const prefixes[] = {"", "mpnet.", NULL};

@@ -38,11 +38,11 @@ const struct tn_tensor_rule tn_roberta_tensors[TN_ROBERTA_TENSORS] = {
 };
 
 const struct tn_unused_rule tn_roberta_unused[TN_ROBERTA_UNUSED] = {
-    {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ..."},
-    {"embeddings.token_type_ids", "a buffer of zeros"},
-    {"pooler.dense.weight", "the pooler reads the encoder's output; no head of this family reads the pooler"},
-    {"pooler.dense.bias", "the pooler reads the encoder's output; no head of this family reads the pooler"},
-    {"lm_head.*", "masked-language head on top of the encoder"},
+    {"embeddings.position_ids", "a buffer that counts 0, 1, 2 ...", false},
+    {"embeddings.token_type_ids", "a buffer of zeros", false},
+    {"pooler.dense.weight", "the pooler reads the encoder's output; no head of this family reads the pooler", false},
+    {"pooler.dense.bias", "the pooler reads the encoder's output; no head of this family reads the pooler", false},
+    {"lm_head.*", "masked-language head on top of the encoder", true},
 };
 
 const char *const tn_roberta_prefixes[] = {"", "roberta.", NULL};

@@ -2,17 +2,13 @@
 #ifndef TN_TASK_NEEDS_H
 #define TN_TASK_NEEDS_H
 
+#include "family/family.h"
 #include "task/task.h"
 
 /* A tokenizer, and a statement of the longest input: a blocker for each that is not there. */
 void tn_need_tokenizer(const struct tn_description *d, struct tn_findings *findings);
 void tn_need_length(const struct tn_description *d, struct tn_findings *findings);
 
-/*
- * Everything in the package that says what its weights were trained to answer, on one line: the class, a head's labels,
- * the module list, the convention's own word, tensors of heads. Always NUL-terminated, cut at cap.
- */
-void tn_head_evidence(const struct tn_description *d, char *out, size_t cap);
 /* Where the class stands: the place of a finding about it. */
 void tn_at_class(struct tn_finding *f, const struct tn_description *d);
 

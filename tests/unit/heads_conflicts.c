@@ -16,6 +16,7 @@ struct conflict {
     size_t findings; /* 0: this one alone */
 };
 #define CONFLICT(...) {__VA_ARGS__, __LINE__, 0}
+#define CONFLICT_OF_THREE(...) {__VA_ARGS__, __LINE__, 3} /* with the pooler that it reads */
 #define CONFLICT_OF_TWO(...) {__VA_ARGS__, __LINE__, 2} /* with its bias, or a note */
 
 /* A copy of the four files that make a package of transformers, edited. */
@@ -94,6 +95,37 @@ TEST(class_and_tensors)
                  {"no tensor of a head"}),
         CONFLICT("heads/bert_scorer", "embedding.dense", NULL, NULL, TN_TASK_HEAD_MISMATCH, "/architectures/0", "",
                  {"BertForSequenceClassification", "CrossEncoder", "1 label"}),
+    };
+    RUN(conflicts);
+}
+
+/* Every kind of head is refused with the same evidence: class and its place, labels, module list, tensors that are there. */
+TEST(the_same_evidence_for_every_head)
+{
+    static const struct conflict conflicts[] = {
+        CONFLICT_OF_THREE("heads/bert_masks", "classify.text", "\"BertForMaskedLM\"", "\"BertForSequenceClassification\"", TN_TASK_HEAD_MISMATCH,
+                 "classifier.weight", "none of its tensors", {"class BertForSequenceClassification (config.json /architectures/0); 2 labels; no module list; "
+                 "tensor cls.predictions.transform.dense.weight; none of the sequence_classification head's"}),
+        CONFLICT("answers/bert", "tag", "\"BertForQuestionAnswering\"", "\"BertForTokenClassification\"", TN_TASK_HEAD_MISMATCH,
+                 "classifier.weight", "none of its tensors", {"class BertForTokenClassification (config.json /architectures/0); 2 labels; no module list; "
+                 "tensor qa_outputs.weight; none of the token_classification head's"}),
+        CONFLICT("heads/bert_unlabelled", "fill-mask", "\"BertForSequenceClassification\"", "\"BertForMaskedLM\"", TN_TASK_HEAD_MISMATCH,
+                 "cls.predictions.transform.dense.weight", "none of its tensors", {"class BertForMaskedLM (config.json /architectures/0); no module list; "
+                 "tensor classifier.weight; none of the masked_lm head's"}),
+        CONFLICT("heads/bert_unlabelled", "question-answer", "\"BertForSequenceClassification\"", "\"BertForQuestionAnswering\"", TN_TASK_HEAD_MISMATCH,
+                 "qa_outputs.weight", "none of its tensors", {"tensor classifier.weight; none of the question_answering head's"}),
+        /* the class is of a bare encoder and a head is there */
+        CONFLICT("heads/bert_tags", "tag", "\"BertForTokenClassification\"", "\"BertModel\"", TN_TASK_HEAD_MISMATCH,
+                 "/architectures/0", "its class is that of an encoder without a head", {"class BertModel", "tensor classifier.weight"}),
+        CONFLICT("heads/bert_masks", "fill-mask", "\"BertForMaskedLM\"", "\"BertModel\"", TN_TASK_HEAD_MISMATCH,
+                 "/architectures/0", "its class is that of an encoder without a head", {"class BertModel", "tensor cls.predictions.transform.dense.weight"}),
+        CONFLICT("answers/bert", "question-answer", "\"BertForQuestionAnswering\"", "\"BertModel\"", TN_TASK_HEAD_MISMATCH,
+                 "/architectures/0", "its class is that of an encoder without a head", {"class BertModel", "tensor qa_outputs.weight"}),
+        /* one head's package for the other three tasks */
+        CONFLICT("heads/bert_tags", "fill-mask", NULL, NULL, TN_TASK_HEAD_MISMATCH, "/architectures/0", "a tagger of tokens",
+                 {"class BertForTokenClassification", "5 labels (config.json /id2label)", "tensor classifier.weight"}),
+        CONFLICT("answers/bert", "fill-mask", NULL, NULL, TN_TASK_HEAD_MISMATCH, "/architectures/0", "an extractor of answer spans",
+                 {"class BertForQuestionAnswering", "no module list", "tensor qa_outputs.weight"}),
     };
     RUN(conflicts);
 }

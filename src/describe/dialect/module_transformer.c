@@ -120,6 +120,7 @@ static bool check_head(const struct tn_module_source *m, const struct use *use, 
 {
     const struct tn_head *head = m->chain->b->d->head;
     if (!use->headed || !c || m->chain->b->failed != TN_OK) return true;
+    if (c->architecture.n == 0 && m->chain->b->d->findings.blockers) return false; /* the class was refused: a consequence */
     if (head && (head->kind == use->heads[0] || head->kind == use->heads[1])) return true;
     struct tn_finding *f = tn_module_blocker(m, TN_TASK_HEAD_MISMATCH, "asks for a head that the weights were not saved with");
     tn_found(f, "transformer_task %s, class %.*s", use->task, TN_FMT_ARG(c->architecture));

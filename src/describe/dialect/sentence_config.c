@@ -227,13 +227,28 @@ static void refuse_headless(struct tn_builder *b, struct tn_json root)
     tn_expected(f, "a Transformer module with transformer_task \"sequence-classification\" and a class ForSequenceClassification");
 }
 
-void tn_describe_sentence_scorer(struct tn_builder *b)
+/* A chain that ends with a classifier's numbers under the name of a model of vectors: which of the two is wrong nobody can tell. */
+static void refuse_scorer_of_vectors(struct tn_builder *b, struct tn_json root)
+{
+    const struct tn_description *d = b->d;
+    struct tn_finding *f = tn_blocker(b, TN_TASK_HEAD_MISMATCH, "the package was saved as a model of vectors and runs a head that scores");
+    tn_at_json_member(f, root, "model_type");
+    tn_found(f, "%.*s, class %.*s, transformer_task sequence-classification", TN_FMT_ARG(tn_json_text(tn_json_get(root, "model_type"))),
+             TN_FMT_ARG(d->component_count ? d->components[0].architecture : TN_STR("")));
+    tn_expected(f, "\"CrossEncoder\", or a Transformer module with transformer_task \"feature-extraction\" and a Pooling");
+}
+
+void tn_describe_sentence_scorer(struct tn_builder *b, enum tn_sentence_kind kind)
 {
     struct tn_json_doc doc = {0};
     struct tn_head *head = b->d->head;
+    bool scores = head && head->kind == TN_HEAD_SEQUENCE_CLASSIFICATION;
+    if (kind != TN_SENTENCE_SCORER && !scores) return;
     if (b->failed != TN_OK || !tn_builder_json(b, TN_STR(FILE_NAME), TN_JSON_OBJECT, &doc)) return;
     struct tn_json root = tn_json_root(&doc);
-    if (head && head->kind == TN_HEAD_SEQUENCE_CLASSIFICATION) {
+    if (kind != TN_SENTENCE_SCORER) {
+        if (tn_json_type(tn_json_get(root, "model_type")) != TN_JSON_NULL) refuse_scorer_of_vectors(b, root);
+    } else if (scores) {
         tn_fact_of_json(b, tn_json_get(root, "model_type"), RULE, false, "head.cross_encoder");
         tn_describe_scorer(b, head, tn_json_get(root, "activation_fn"));
     } else if (b->d->findings.blockers == 0) {

@@ -17,7 +17,7 @@ static void describe(struct tn_builder *b)
     if (!tn_builder_json(b, TN_STR("modules.json"), TN_JSON_ARRAY, &doc)) return;
     tn_describe_modules(b, tn_json_root(&doc), kind);
     tn_json_release(&doc);
-    if (kind == TN_SENTENCE_SCORER) tn_describe_sentence_scorer(b);
+    tn_describe_sentence_scorer(b, kind);
 }
 
 const struct tn_dialect tn_dialect_sentence_transformers = {"sentence_transformers", "1", recognises, describe};
