@@ -326,6 +326,10 @@ static void report(struct resolver *r, const struct tn_hint_result *result)
     case TN_HINT_IS_EMPTY:
         if (tells(r, is_ours(result->hint) ? TOLD_EMPTY_OURS : TOLD_EMPTY)) report_empty(r, result->hint);
         break;
+    case TN_HINT_IS_CONFLICT: /* one that could not be had anyway is no way out of the conflict */
+        if (result->hint->kind == TN_HINT_PLACE && result->hint->force && !is_here(r, result->hint) && tells(r, TOLD_REFUSED))
+            report_device(r, result);
+        break;
     case TN_HINT_IS_REFUSED:
         if (tells(r, TOLD_REFUSED)) report_device(r, result);
         break;

@@ -59,6 +59,12 @@ struct tn_str tn_package_path(struct tn_builder *b, struct tn_json object, const
     tn_error_clear(b->scratch);
     enum tn_status status = tn_package_reference(&b->d->arena, TN_STR(""), stated, &path, b->scratch);
     *good = status == TN_OK;
+    if (*good && !tn_str_eq(stated, path)) {
+        tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "is not spelled as the package spells it"), "\"%.*s\"",
+                    TN_FMT_ARG(path));
+        *good = false;
+        return TN_STR("");
+    }
     if (*good) return path;
     if (status == TN_INSUFFICIENT_MEMORY) tn_builder_no_memory(b);
     else tn_expected(tn_package_refuse(b, v, status, "leaves the package"), "a path inside the package");

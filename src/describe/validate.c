@@ -105,13 +105,39 @@ static enum tn_status check(const struct tn_context *ctx, struct tn_json root, s
     return TN_OK;
 }
 
-/* By its name; a text under no telling name, as from standard input, is JSON when it begins as JSON documents do. */
-static bool is_yaml(struct tn_str name, struct tn_str text)
+/* The first byte of the text that says something; its length when none does. */
+static size_t beginning(struct tn_str text)
 {
-    if (tn_yaml_named(name) || tn_str_ends(name, ".json")) return tn_yaml_named(name);
     size_t i = text.n >= 3 && memcmp(text.s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     while (i < text.n && (text.s[i] == ' ' || text.s[i] == '\t' || text.s[i] == '\r' || text.s[i] == '\n')) i++;
-    return i < text.n && text.s[i] != '{' && text.s[i] != '[';
+    return i;
+}
+
+static enum tn_status refuse_empty(struct tn_str name, struct tn_error *problem)
+{
+    struct tn_finding *f = tn_error_set(problem, TN_ARTIFACT_MALFORMED, TN_PHASE_DESCRIBE, "the document is empty");
+    tn_at_file(f, name);
+    tn_found(f, "nothing but space");
+    tn_expected(f, "a document in JSON or YAML");
+    return TN_ARTIFACT_MALFORMED;
+}
+
+/*
+ * In the form that its name tells. A text under no telling name, as from standard input, is JSON when it begins as JSON
+ * documents do and holds as such; YAML begins so too ("{a: 1}"), and what is neither is told as JSON.
+ */
+static enum tn_status parse(const struct tn_context *ctx, struct tn_str name, struct tn_str text, struct tn_json_doc *doc,
+                            struct tn_error *problem)
+{
+    size_t start = beginning(text);
+    bool telling = tn_yaml_named(name) || tn_str_ends(name, ".json");
+    if (start == text.n) return refuse_empty(name, problem);
+    bool yaml = telling ? tn_yaml_named(name) : text.s[start] != '{' && text.s[start] != '[';
+    if (yaml) return tn_yaml_parse(doc, ctx->alloc, &ctx->limits, name, text, problem);
+    enum tn_status status = tn_json_parse(doc, ctx->alloc, &ctx->limits, name, text, problem);
+    if (telling || status != TN_ARTIFACT_MALFORMED) return status;
+    enum tn_status other = tn_yaml_parse(doc, ctx->alloc, &ctx->limits, name, text, NULL);
+    return other == TN_OK || other == TN_INSUFFICIENT_MEMORY ? other : status;
 }
 
 enum tn_status tn_validate_text(const struct tn_context *ctx, struct tn_str name, struct tn_str text,
@@ -121,9 +147,7 @@ enum tn_status tn_validate_text(const struct tn_context *ctx, struct tn_str name
     begin(out, ctx);
     struct tn_error *problem = tn_calloc(ctx->alloc, 1, sizeof(*problem));
     if (!problem) return finish(out, TN_INSUFFICIENT_MEMORY, err);
-    enum tn_status status = is_yaml(name, text)
-                                ? tn_yaml_parse(&doc, ctx->alloc, &ctx->limits, name, text, problem)
-                                : tn_json_parse(&doc, ctx->alloc, &ctx->limits, name, text, problem);
+    enum tn_status status = parse(ctx, name, text, &doc, problem);
     if (status) {
         out->kind = kind_of(name, (struct tn_json){0});
         status = unreadable(out, status, problem);
@@ -150,7 +174,10 @@ static bool concerns_documents(const struct tn_finding *f)
     return false;
 }
 
-/* Of all that was noticed what is wrong with the documents or with the files that they name. */
+/*
+ * Of all that was noticed what is wrong with the documents or with the files that they name. What this build lacks to run
+ * the package is listed too, from whichever document or structure it follows, and makes no document wrong.
+ */
 static void take_findings(const struct tn_description *d, struct tn_validation *v)
 {
     struct tn_findings all;
@@ -158,10 +185,12 @@ static void take_findings(const struct tn_description *d, struct tn_validation *
     tn_description_findings(d, &all);
     for (size_t i = 0; i < all.count; i++) {
         const struct tn_finding *from = &all.items[i];
-        if (!concerns_documents(from)) continue;
-        struct tn_finding *f = tn_findings_add(&v->findings, from->severity, from->code, TN_PHASE_DESCRIBE, "%s",
-                                               from->message);
+        bool lacks = from->code == TN_MISSING_CAPABILITY;
+        if (!lacks && !concerns_documents(from)) continue;
+        enum tn_severity severity = lacks && from->severity == TN_BLOCKER ? TN_WARNING : from->severity;
+        struct tn_finding *f = tn_findings_add(&v->findings, severity, from->code, TN_PHASE_DESCRIBE, "%s", from->message);
         if (f) *f = *from;
+        if (f) f->severity = severity;
     }
     size_t listed = 0;
     for (size_t i = 0; i < all.count; i++) listed += all.items[i].severity == TN_BLOCKER;

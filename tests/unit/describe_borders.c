@@ -43,6 +43,13 @@ static const struct kit_fault ports[] = {
          PORT "/outputs/embedding/batch_layout", "row per request", "runtime_sequence_state", "request_aligned, axis 0"),
     EDIT(INPUT, "            text:\n              dtype: int64\n              rank: 1\n", PORT "/inputs/text", "another value", "int64",
          "dtype string and rank 1"),
+    /* the file */
+    EDIT("          artifact: tenon_package.json\n", "", "/pipeline/workflow/components/embedder/implementation/artifact",
+         "names no artifact", "nothing", DOCUMENT),
+    EDIT("artifact: tenon_package.json\n", "artifact: tenon_package.json/\n",
+         "/pipeline/workflow/components/embedder/implementation/artifact", "not named as it is", "a slash at the end", "single slashes"),
+    EDIT("artifact: tenon_package.json\n", "artifact: ./tenon_package.json\n",
+         "/pipeline/workflow/components/embedder/implementation/artifact", "not named as it is", "\".\"", "single slashes"),
     /* the borders of the workflow, beside ports that hold */
     EDIT("          rank: 1\n          shape:\n          - batch\n", "          rank: 1\n          shape:\n          - 8\n",
          FLOW "/inputs/request.text/contract/shape/0", "has one size", "8", "symbol"),
@@ -111,6 +118,23 @@ TEST(what_is_computed_comes_out)
         REQUIRE(d);
         kit_expect(d, (struct kit_expected){TN_BLOCKER, TN_METADATA_INVALID, CONTRACT, FLOW "/steps",
                                             "comes out", "no emit step", "emit"}, __FILE__, __LINE__);
+        kit_close(d);
+    }
+}
+
+/* Our own document's fields that name files are held to the same. */
+TEST(folders_are_spelled_as_they_are)
+{
+    static const char *const spellings[] = {"2_Dense/", "./2_Dense", "2_Dense//"};
+    for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+        char text[64];
+        REQUIRE(documents_alone());
+        snprintf(text, sizeof(text), "\"path\": \"%s\"", spellings[i]);
+        kit_edit(DOCUMENT, "\"path\": \"2_Dense\"", text);
+        struct tn_description *d = kit_describe();
+        REQUIRE(d);
+        kit_expect(d, (struct kit_expected){TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT, "/modules/2/path", "is not spelled",
+                                            spellings[i], "\"2_Dense\""}, __FILE__, __LINE__);
         kit_close(d);
     }
 }

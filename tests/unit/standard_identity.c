@@ -140,3 +140,15 @@ TEST(sweep_of_failing_allocations)
     CHECK(n > 20);
     tn_json_release(&doc);
 }
+
+/* One version for whoever reads; three texts for the digest, which the standard defines over what is written. */
+TEST(spellings_of_a_version_are_told_apart)
+{
+    char v1[TN_SHA256_HEX], one[TN_SHA256_HEX], none[TN_SHA256_HEX], null[TN_SHA256_HEX];
+    of_text("{\"schema_version\":\"v1\"}", v1);
+    of_text("{\"schema_version\":\"1.0\"}", one);
+    of_text("{}", none);
+    of_text("{\"schema_version\":null}", null);
+    CHECK(strcmp(v1, one) != 0 && strcmp(v1, none) != 0 && strcmp(one, none) != 0);
+    CHECK_STR(null, none);
+}

@@ -115,14 +115,16 @@ static void tell_half(struct tn_builder *b, struct tn_json artifact, struct tn_s
 }
 
 /* The document that a component names. */
-static void read_package_document(struct tn_builder *b, struct tn_json artifact, struct content *content)
+static void read_package_document(struct tn_builder *b, struct tn_json implementation, struct content *content)
 {
+    struct tn_json artifact = tn_json_get(implementation, "artifact");
     struct tn_str stated, path;
     if (!tn_json_str(artifact, &stated)) {
-        if (tn_doc_is_touched(&b->d->standard.marks, artifact)) return;
+        if (tn_doc_hides(&b->d->standard.marks, implementation, "artifact")) return;
         struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "the component names no artifact");
-        tn_at_json(f, artifact);
-        tn_expected(f, "%s", TN_PACKAGE_FILE);
+        tn_at_json_member(f, implementation, "artifact");
+        tn_found(f, "nothing");
+        tn_expected(f, "the path of %s", TN_PACKAGE_FILE);
         return;
     }
     tn_error_clear(b->scratch);
@@ -169,7 +171,7 @@ static bool read_component(struct tn_builder *b, struct tn_json component, struc
     } else if (!tn_str_is(abi, TN_PACKAGE_ABI) || !tn_str_is(version, TN_PACKAGE_ABI_VERSION)) {
         refuse_abi(b, implementation, abi, version);
     } else {
-        read_package_document(b, tn_json_get(implementation, "artifact"), content);
+        read_package_document(b, implementation, content);
         return true;
     }
     return false;

@@ -80,7 +80,7 @@ static void report_missing(struct tn_std_package_check *c, struct tn_str path, s
     tn_remedy(f, "fetch the whole package, or correct the name");
 }
 
-/* A name that leaves is refused by the document's own check too: said once. */
+/* A name that leaves, or that is no file's, is refused by the document's own check too: said once. */
 static bool already_refused(const struct tn_std_package_check *c, struct tn_json at)
 {
     struct tn_finding place;
@@ -88,7 +88,7 @@ static bool already_refused(const struct tn_std_package_check *c, struct tn_json
     tn_at_json(&place, at);
     for (size_t i = 0; i < c->findings->count; i++) {
         const struct tn_finding *f = &c->findings->items[i];
-        if (f->code == TN_PATH_ESCAPE && strcmp(f->file, place.file) == 0 && strcmp(f->element, place.element) == 0)
+        if (f->severity == TN_BLOCKER && strcmp(f->file, place.file) == 0 && strcmp(f->element, place.element) == 0)
             return true;
     }
     return false;
@@ -113,7 +113,7 @@ const struct tn_package_file *tn_std_file(struct tn_std_package_check *c, struct
         return NULL;
     }
     const struct tn_package_file *file = tn_inventory_file(c->inv, inside);
-    if (!file && report) report_missing(c, inside, at);
+    if (!file && report && !already_refused(c, at)) report_missing(c, inside, at);
     return file;
 }
 

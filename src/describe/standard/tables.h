@@ -20,7 +20,7 @@ extern const struct tn_doctype_title tn_execution_hints_title;
 
 /*
  * Checks a document's shape: findings with code TN_METADATA_INVALID in phase TN_PHASE_DESCRIBE, all of one pass; the
- * returned status is tn_doctype_check's. `v1`, `1.0` and no schema_version are one version. Any other is refused alone,
+ * returned status is tn_doctype_check's. `v1`, `1.0` and no schema_version are read alike. Any other is refused alone,
  * naming both, because tables of one version say nothing about a document of another.
  */
 enum tn_status tn_standard_check_tables(struct tn_json root, struct tn_findings *findings);

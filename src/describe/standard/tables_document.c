@@ -7,7 +7,8 @@ const struct tn_doctype_title tn_standard_document_title = {
     .title = "ONNX inference metadata, as tenon reads it",
 };
 
-TN_DOC_ENUM_TYPE(tn_std_schema_version, "SchemaVersion", "One version in two spellings.", "v1", "1.0");
+TN_DOC_ENUM_TYPE(tn_std_schema_version, "SchemaVersion",
+                 "One version in two spellings; the semantic identity goes by the spelling.", "v1", "1.0");
 
 static const struct tn_docfield document_fields[] = {
     TN_DOC_NULL("adapters", &tn_std_adapter_service_contract,
@@ -26,7 +27,7 @@ static const struct tn_docfield document_fields[] = {
     TN_DOC_MAY("required_capabilities", TN_DOC_LIST_OF(TN_DOC_NAME), "[]",
                "Identifiers of behaviour without which a runtime must refuse the package."),
     TN_DOC_NULL("schema_version", &tn_std_schema_version,
-                "Version of this document. \"v1\", \"1.0\" and absent are the same version."),
+                "Version of this document. \"v1\", \"1.0\" and absent are read alike."),
     TN_DOC_NULL("speculative", &tn_std_speculative_contract, "How a proposer component goes with its target."),
 };
 
