@@ -13,7 +13,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_SIZE = 320 };
+enum { NAME_SIZE = 320, MISFITS = 12, NAMED = 3 };
+
+/* A size of the configuration that tensors contradict, all in the same way: one fault, however many they are. */
+struct misfit {
+    const struct tn_tensor_rule *rule; /* of the first */
+    char role[NAME_SIZE];
+    const char *size;
+    uint64_t stated, found;
+    uint32_t count;
+    const struct tn_tensor_info *tensors[NAMED];
+};
 
 struct binder {
     const struct tn_description *d;
@@ -30,6 +40,8 @@ struct binder {
     uint32_t extra_layers; /* tensors of layers that the configuration does not have */
     uint32_t ignored; /* tensors of trained heads that are not run */
     uint32_t audit_cap;
+    struct misfit misfits[MISFITS];
+    uint32_t misfit_count;
 };
 
 const char *tn_audit_kind_name(enum tn_audit_kind kind)
@@ -192,17 +204,12 @@ static const char *place_of_values(const struct binder *b, char *out, size_t cap
     return out;
 }
 
-/* Whether dtype and shape are what the configuration says; reports when not. */
-static bool check_tensor(struct binder *b, const struct tn_tensor_rule *rule, struct tn_str role,
-                         const struct tn_tensor_info *t)
+static void report_misfit(struct binder *b, const struct tn_tensor_rule *rule, struct tn_str role,
+                          const struct tn_tensor_info *t, bool same)
 {
     uint64_t shape[2] = {0};
     uint32_t rank = rule->dims[1] ? 2 : 1;
     for (uint32_t i = 0; i < rank; i++) shape[i] = dim_of(b, rule->dims[i]);
-    if (shape[0] == 0 || (rank == 2 && shape[1] == 0)) return true; /* the size itself was refused: nothing to hold against */
-    bool same = t->rank == rank && t->shape[0] == shape[0] && (rank == 1 || t->shape[1] == shape[1]);
-    if (same && is_float(t->dtype)) return true;
-    if (b->silent) return false;
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS,
                                            "%s does not fit role %.*s",
                                            same ? "element type" : "shape", TN_FMT_ARG(role));
@@ -214,6 +221,80 @@ static bool check_tensor(struct binder *b, const struct tn_tensor_rule *rule, st
     tn_expected(f, "f32, f16 or bf16 %s ([%s%s%s] of %s)", expected, rule->dims[0], rank == 2 ? ", " : "",
                 rank == 2 ? rule->dims[1] : "", place_of_values(b, place, sizeof(place)));
     tn_remedy(f, same ? "convert the tensor to a floating type" : "configuration and weights belong to different models");
+}
+
+/* "2 intermediate_size" is a multiple of a size, and contradicts that one. */
+static struct misfit *misfit_of(struct binder *b, const char *size, uint64_t stated, uint64_t found)
+{
+    uint64_t times = *size >= '2' && *size <= '9' && size[1] == ' ' ? (uint64_t)(*size - '0') : 1;
+    if (times > 1 && stated % times == 0 && found % times == 0) size += 2, stated /= times, found /= times;
+    for (uint32_t i = 0; i < b->misfit_count; i++) {
+        struct misfit *m = &b->misfits[i];
+        if (strcmp(m->size, size) == 0 && m->found == found) return m;
+    }
+    if (b->misfit_count == MISFITS) return NULL;
+    struct misfit *m = &b->misfits[b->misfit_count++];
+    *m = (struct misfit){.size = size, .stated = stated, .found = found};
+    return m;
+}
+
+/* Puts a tensor to the size that it contradicts. False: it contradicts several, or there is no room. */
+static bool keep_misfit(struct binder *b, const struct tn_tensor_rule *rule, struct tn_str role,
+                        const struct tn_tensor_info *t, const uint64_t *shape, uint32_t rank)
+{
+    const char *size = NULL;
+    uint64_t stated = 0, found = 0;
+    if (t->rank != rank || !is_float(t->dtype)) return false;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (t->shape[i] == shape[i]) continue;
+        if (size && (strcmp(size, rule->dims[i]) != 0 || found != t->shape[i])) return false;
+        size = rule->dims[i], stated = shape[i], found = t->shape[i];
+    }
+    struct misfit *m = size ? misfit_of(b, size, stated, found) : NULL;
+    if (!m) return false;
+    if (m->count == 0) {
+        m->rule = rule;
+        snprintf(m->role, sizeof(m->role), "%.*s", TN_FMT_ARG(role));
+    }
+    if (m->count < NAMED) m->tensors[m->count] = t;
+    m->count++;
+    return true;
+}
+
+static void report_misfits(struct binder *b)
+{
+    for (uint32_t i = 0; i < b->misfit_count; i++) {
+        const struct misfit *m = &b->misfits[i];
+        char names[200], place[160];
+        size_t n = 0;
+        if (m->count == 1) {
+            report_misfit(b, m->rule, tn_str_of(m->role), m->tensors[0], false);
+            continue;
+        }
+        names[0] = 0;
+        for (uint32_t k = 0; k < m->count && k < NAMED && n < sizeof(names); k++)
+            n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%.*s", k ? ", " : "", TN_FMT_ARG(m->tensors[k]->name));
+        struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS,
+                                               "%u tensors whose shape does not fit %s", (unsigned)m->count, m->size);
+        tn_at_tensor(f, file_of(b, m->tensors[0]), m->tensors[0]->name);
+        tn_found(f, "%llu in %u tensors: %s%s", (unsigned long long)m->found, (unsigned)m->count, names,
+                 m->count > NAMED ? ", ..." : "");
+        tn_expected(f, "%llu (%s of %s)", (unsigned long long)m->stated, m->size, place_of_values(b, place, sizeof(place)));
+        tn_remedy(f, "correct %s there; or configuration and weights belong to different models", m->size);
+    }
+}
+
+/* Whether dtype and shape are what the configuration says; reports when not. */
+static bool check_tensor(struct binder *b, const struct tn_tensor_rule *rule, struct tn_str role,
+                         const struct tn_tensor_info *t)
+{
+    uint64_t shape[2] = {0};
+    uint32_t rank = rule->dims[1] ? 2 : 1;
+    for (uint32_t i = 0; i < rank; i++) shape[i] = dim_of(b, rule->dims[i]);
+    if (shape[0] == 0 || (rank == 2 && shape[1] == 0)) return true; /* the size itself was refused: nothing to hold against */
+    bool same = t->rank == rank && t->shape[0] == shape[0] && (rank == 1 || t->shape[1] == shape[1]);
+    if (same && is_float(t->dtype)) return true;
+    if (!b->silent && (same || !keep_misfit(b, rule, role, t, shape, rank))) report_misfit(b, rule, role, t, same);
     return false;
 }
 
@@ -542,7 +623,7 @@ static struct tn_str role_in_chain(const struct tn_description *d, const struct 
         const struct tn_module *m = &d->modules[i];
         const char *part = m->weight == t ? "weight" : m->bias_tensor == t ? "bias" : m->residual_weight == t ? "residual" : NULL;
         if (!part) continue;
-        int n = snprintf(buf, NAME_SIZE, "module.%u.%s", m->index, part);
+        int n = snprintf(buf, NAME_SIZE, "module.%u.%s", (unsigned)i, part);
         return (struct tn_str){buf, n > 0 ? (size_t)n : 0};
     }
     return TN_STR("");
@@ -614,6 +695,7 @@ enum tn_status tn_bind(const struct tn_description *d, const struct tn_component
             if (!bind_one(&b, r, layer)) return tn_error_memory(err, TN_PHASE_ASSESS, "binding tensors");
         }
     }
+    report_misfits(&b);
     return audit_rest(&b) ? TN_OK : tn_error_memory(err, TN_PHASE_ASSESS, "binding tensors");
 }
 

@@ -66,7 +66,9 @@ static uint32_t build_norm(struct tn_graph *g, const struct tn_module *m, uint32
 uint32_t tn_modules_build(struct tn_graph *g, const struct tn_description *d, uint32_t first, uint32_t end, uint32_t x)
 {
     for (uint32_t i = first; i < end && i < d->module_count; i++) {
-        const struct tn_module *m = &d->modules[i];
+        /* By its place among those that do something: the identity of weights goes by these names. */
+        struct tn_module placed = d->modules[i], *m = &placed;
+        placed.index = i;
         switch (m->kind) {
         case TN_MODULE_TRANSFORMER: return TN_NO_VALUE; /* only the first module may be one */
         case TN_MODULE_POOLING: x = build_pooling(g, m, x); break;
