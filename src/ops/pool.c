@@ -115,6 +115,64 @@ static void place_indices(const struct tn_run *r, const struct sizes *s, int64_t
         tn_run_items(r, s.planes, s.out_plane * s.taps, fn, &k);                                      \
     } while (0)
 
+/* Maxima of images of float32 and half precision, row by row: rows are widened and rounded while they are in the cache. */
+struct rows {
+    const struct sizes *s;
+    const struct tn_kernels *kernels;
+    const char *x;
+    char *y;
+    enum tn_float_type type;
+    size_t element;
+    char *room; /* a row of results, a row of the input, by thread */
+    size_t share;
+};
+
+static void max_row_of(const struct rows *k, const char *x, int64_t o, float *y, float *wide)
+{
+    const struct tn_window *w = &k->s->w;
+    for (int64_t i = 0; i < w->out[1]; i++) y[i] = -INFINITY;
+    for (int64_t i = 0; i < w->kernel[0]; i++) {
+        int64_t row = o * w->stride[0] - w->begin[0] + i * w->dilation[0];
+        if (row < 0 || row >= w->in[0]) continue;
+        const char *from = x + (size_t)row * (size_t)w->in[1] * k->element;
+        if (k->type != TN_FLOAT_F32) k->kernels->to_f32(k->type, from, wide, (size_t)w->in[1]);
+        for (int64_t j = 0; j < w->kernel[1]; j++) {
+            int64_t tap[TN_SPATIAL] = {i, j}, lo, hi, first;
+            tn_window_span(w, tap, &lo, &hi, &first);
+            if (lo < hi) max_row_f32((k->type == TN_FLOAT_F32 ? (const float *)(const void *)from : wide) + first, w->stride[1], hi - lo, y + lo, NULL, 0);
+        }
+    }
+}
+
+static void max_member(void *user, unsigned rank, unsigned size)
+{
+    const struct rows *k = user;
+    const struct tn_window *w = &k->s->w;
+    float *row = (float *)(void *)(k->room + rank * k->share), *wide = row + w->out[1];
+    size_t begin, end, height = (size_t)w->out[0], width = (size_t)w->out[1];
+    tn_share((size_t)k->s->planes * height, rank, size, &begin, &end);
+    for (size_t i = begin; i < end; i++) {
+        char *y = k->y + i * width * k->element;
+        float *to = k->type == TN_FLOAT_F32 ? (float *)(void *)y : row;
+        max_row_of(k, k->x + i / height * k->s->in_plane * k->element, (int64_t)(i % height), to, wide);
+        if (k->type != TN_FLOAT_F32) k->kernels->from_f32(k->type, row, y, width);
+    }
+}
+
+static bool max_rows(struct tn_run *r, const struct sizes *s)
+{
+    enum tn_element e = r->in[0]->element;
+    struct rows k = {s, r->kernels, r->in[0]->data, r->out[0]->data, e == TN_EL_F16 ? TN_FLOAT_F16 : e == TN_EL_BF16 ? TN_FLOAT_BF16 : TN_FLOAT_F32,
+                     tn_element_size(e), NULL, 0};
+    unsigned threads = r->threads == 0 || r->out[0]->count * s->taps < 1 << 15 ? 1 : r->threads;
+    k.share = (((size_t)s->w.out[1] + (size_t)s->w.in[1]) * sizeof(float) + 63) / 64 * 64;
+    k.room = tn_run_scratch(r, k.share, threads);
+    if (!k.room) return false;
+    tn_pool_run(threads > 1 ? r->pool : NULL, max_member, &k, threads);
+    tn_heap_give(r->heap, k.room);
+    return true;
+}
+
 static bool run_max(struct tn_run *r)
 {
     struct sizes s;
@@ -124,6 +182,7 @@ static bool run_max(struct tn_run *r)
     bool with_pad = false, real = e != TN_EL_I8 && e != TN_EL_U8;
     read_sizes(r, &s);
     if (r->out[0]->count == 0) return true;
+    if (s.w.rank == 2 && !index && (e == TN_EL_F32 || e == TN_EL_F16 || e == TN_EL_BF16)) return max_rows(r, &s);
     tn_reals_begin(&reals, r, e);
     const void *x = real ? tn_reals_in(&reals, 0) : r->in[0]->data;
     void *y = real ? tn_reals_out(&reals, 0) : r->out[0]->data;

@@ -14,6 +14,14 @@ struct TN_BODY(pool) {
 
 static void TN_BODY(max_row)(const REAL *x, int64_t stride, int64_t count, REAL *y, int64_t *index, int64_t at)
 {
+    if (!index && stride == 1) {
+        for (int64_t i = 0; i < count; i++) y[i] = x[i] > y[i] ? x[i] : y[i];
+        return;
+    }
+    if (!index && stride == 2) {
+        for (int64_t i = 0; i < count; i++) y[i] = x[2 * i] > y[i] ? x[2 * i] : y[i];
+        return;
+    }
     if (!index) {
         for (int64_t i = 0; i < count; i++) y[i] = x[i * stride] > y[i] ? x[i * stride] : y[i];
         return;

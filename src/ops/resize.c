@@ -3,7 +3,7 @@
  * nearest neighbours are copied, whatever their type. Integers are computed in double, rounded and saturated.
  */
 #include "ops/real.h"
-#include "ops/resize_plan.h"
+#include "ops/resize_planes.h"
 
 #include "base/checked.h"
 
@@ -302,7 +302,7 @@ static bool run_resize(struct tn_run *r)
     if (p.mode == TN_RESIZE_NEAREST || all) return nearest(r, &p);
     if (!tn_elements_have(TN_ELS_NUMBER | TN_ELS(BOOL), x->element))
         return tn_run_refuse(r, "numbers to interpolate between", "%s", tn_onnx_element_name(x->element));
-    return interpolate(r, &p);
+    return tn_resize_by_planes(&p, x->element) ? tn_resize_planes(r, &p) : interpolate(r, &p);
 }
 
 static const struct tn_operator rows[] = {
