@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "exec/patch.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------- */
@@ -121,132 +122,121 @@ static bool find_lifetimes(struct tn_program *p, struct tn_net_program *np)
     return good;
 }
 
-/* ---- constants ---------------------------------------------------------------------------------------------------- */
+/* ---- by all threads ----------------------------------------------------------------------------------------------- */
 
-static enum tn_status load_constants(struct tn_program *p, struct tn_net_program *np, const struct tn_program_options *o,
-                                     struct tn_error *err)
+struct making {
+    struct tn_program *p;
+    tn_making_fn *fn;
+    size_t count;
+    const struct tn_cancel *cancel;
+    struct tn_error *err;
+    _Atomic size_t next;
+    _Atomic int failed; /* enum tn_status of the first failure, whose thread alone writes *err */
+};
+
+static void fail_making(struct making *m, enum tn_status st, const struct tn_error *own)
 {
-    const struct tn_net *net = np->net;
-    for (uint32_t v = 0; v < net->value_count; v++) {
-        const struct tn_constant *c = net->values[v].constant;
-        struct tn_held *h = &np->held[v];
-        enum tn_status st = tn_cancel_fail(o->cancel, TN_PHASE_LOAD, err);
-        if (st) return st;
-        if (!c) continue;
-        h->there = true;
-        h->element = c->element;
-        h->rank = c->rank;
-        h->dims = c->dims;
-        h->bytes = c->bytes;
-        h->data = c->data;
-        if (c->data) continue;
-        h->data = tn_malloc_aligned(p->alloc, c->bytes ? c->bytes : 1, 64);
-        if (!h->data) return tn_error_memory(err, TN_PHASE_LOAD, "reading the weights of a graph");
-        h->owned = true;
-        p->bytes += c->bytes;
-        st = tn_constant_read(p->model, c, h->data, err);
-        if (st) return st;
+    int none = TN_OK;
+    if (!st || !atomic_compare_exchange_strong(&m->failed, &none, (int)st)) return;
+    if (own && m->err) *m->err = *own;
+    if (!own) tn_error_memory(m->err, TN_PHASE_LOAD, "making a program");
+}
+
+static void making_member(void *arg, unsigned rank, unsigned size)
+{
+    struct making *m = arg;
+    struct tn_program *p = m->p;
+    struct tn_heap heap;
+    struct tn_error *own = tn_calloc(p->alloc, 1, sizeof(*own));
+    (void)size;
+    tn_heap_init(&heap, p->alloc);
+    if (!own) fail_making(m, TN_INSUFFICIENT_MEMORY, NULL);
+    for (size_t i; own && !m->failed && (i = m->next++) < m->count;) {
+        enum tn_status st = tn_cancel_fail(m->cancel, TN_PHASE_LOAD, own);
+        fail_making(m, st ? st : m->fn(p, i, &heap, own), own);
+        if (rank || !p->progress) continue;
+        tn_mutex_lock(&p->mutex);
+        uint64_t done = p->read;
+        tn_mutex_unlock(&p->mutex);
+        p->progress(p->progress_user, done, p->all);
     }
-    return TN_OK;
+    tn_heap_release(&heap);
+    tn_free(p->alloc, own);
+}
+
+enum tn_status tn_program_each(struct tn_program *p, size_t count, tn_making_fn *fn, const struct tn_cancel *cancel, struct tn_error *err)
+{
+    struct making m = {.p = p, .fn = fn, .count = count, .cancel = cancel, .err = err};
+    tn_pool_run(p->pool, making_member, &m, p->threads < count ? p->threads : (unsigned)count);
+    return (enum tn_status)m.failed;
 }
 
 /* ---- packing ------------------------------------------------------------------------------------------------------ */
 
-struct packing {
-    struct tn_program *p;
-    struct tn_heap heap;
-    const struct tn_tensor **in;
-    const struct tn_type **types;
-};
-
-struct tn_held *tn_program_held(const struct tn_program *p, const struct tn_net *net, struct tn_ref_value ref)
+static enum tn_status refuse_operands(const struct tn_node *n, const char *wrong, struct tn_error *err)
 {
-    if (ref.value == TN_NET_NONE) return NULL;
-    for (uint32_t i = 0; i < ref.level; i++) net = net->around;
-    struct tn_net_program *np = tn_program_net(p, net);
-    struct tn_held *h = np ? &np->held[ref.value] : NULL;
-    return h && h->there && !h->input ? h : NULL;
+    struct tn_finding *f = tn_error_set(err, TN_ARTIFACT_MALFORMED, TN_PHASE_LOAD, "a node of the graph holds what cannot be");
+    tn_at_element(f, TN_ELEMENT_OPERATOR, n->name.n ? n->name : n->type);
+    tn_expected(f, "%s", wrong ? wrong : "other attributes");
+    return TN_ARTIFACT_MALFORMED;
 }
 
-static enum tn_status prepare_step(struct packing *k, const struct tn_net *net, struct tn_step *s, struct tn_error *err)
+/* Constant operands with their values, types of all. */
+static enum tn_status gather_constants(struct tn_program *p, const struct tn_net *net, const struct tn_node *n, struct tn_heap *heap,
+                                       const struct tn_tensor **in, const struct tn_type **types, struct tn_error *err)
 {
-    const struct tn_node *n = s->node;
-    struct tn_program *p = k->p;
-    enum tn_status st = TN_OK;
-    struct tn_prepare prepare = {.node = n, .in = k->in, .types = k->types, .alloc = p->alloc, .pool = p->pool, .threads = p->threads,
-                                 .kernels = p->kernels};
-    for (size_t i = 0; i < 16; i++) prepare.keep[i] = true;
-    memset(k->in, 0, n->in_count * sizeof(*k->in));
-    memset(k->types, 0, n->in_count * sizeof(*k->types));
     for (uint32_t i = 0; i < n->in_count; i++) {
         const struct tn_net_value *v = tn_net_at(net, n->in[i]);
         struct tn_held *h = tn_program_held(p, net, n->in[i]);
-        k->types[i] = v ? &v->type : NULL;
+        types[i] = v ? &v->type : NULL;
         if (!h) continue;
-        k->in[i] = tn_tensor_foreign(&k->heap, h->element, h->rank, h->dims, h->data);
-        if (!k->in[i]) st = TN_INSUFFICIENT_MEMORY;
+        enum tn_status st = tn_constant_need(p, h, err);
+        if (st) return st;
+        in[i] = tn_tensor_foreign(heap, h->element, h->rank, h->dims, h->data);
+        if (!in[i]) return tn_error_memory(err, TN_PHASE_LOAD, "packing the weights of a graph");
     }
-    if (!st) st = n->op->prepare(&prepare, &s->state);
-    for (uint32_t i = 0; i < n->in_count; i++) tn_tensor_drop((struct tn_tensor *)k->in[i]);
+    return TN_OK;
+}
+
+static enum tn_status prepare_step(struct tn_program *p, const struct tn_net *net, struct tn_step *s, struct tn_heap *heap, struct tn_error *err)
+{
+    const struct tn_node *n = s->node;
+    const struct tn_tensor **in = tn_calloc(p->alloc, (size_t)n->in_count + 1, sizeof(*in));
+    const struct tn_type **types = tn_calloc(p->alloc, (size_t)n->in_count + 1, sizeof(*types));
+    struct tn_prepare prepare = {.node = n, .in = in, .types = types, .alloc = p->alloc, .pool = p->pool, .threads = p->threads, .kernels = p->kernels};
+    enum tn_status st = TN_OK;
+    for (size_t i = 0; i < 16; i++) prepare.keep[i] = true;
+    if (in && types) st = gather_constants(p, net, n, heap, in, types, err);
+    else st = tn_error_memory(err, TN_PHASE_LOAD, "packing the weights of a graph");
+    if (!st) {
+        st = n->op->prepare(&prepare, &s->state);
+        if (st == TN_ARTIFACT_MALFORMED) refuse_operands(n, prepare.wrong, err);
+        else if (st) tn_error_memory(err, TN_PHASE_LOAD, "packing the weights of a graph");
+    }
+    for (uint32_t i = 0; in && i < n->in_count; i++) tn_tensor_drop((struct tn_tensor *)in[i]);
     for (uint32_t i = 0; !st && i < n->in_count && i < 16; i++) {
         struct tn_held *h = prepare.keep[i] ? NULL : tn_program_held(p, net, n->in[i]);
-        if (h) h->readers--;
+        if (h) tn_constant_done(p, h);
     }
-    if (st == TN_ARTIFACT_MALFORMED) {
-        struct tn_finding *f = tn_error_set(err, st, TN_PHASE_LOAD, "a node of the graph holds what cannot be");
-        tn_at_element(f, TN_ELEMENT_OPERATOR, n->name.n ? n->name : n->type);
-        tn_expected(f, "%s", prepare.wrong ? prepare.wrong : "other attributes");
-        return st;
-    }
-    return st ? tn_error_memory(err, TN_PHASE_LOAD, "packing the weights of a graph") : TN_OK;
-}
-
-static void count_readers(const struct tn_program *p, const struct tn_net_program *np)
-{
-    for (uint32_t i = 0; i < np->net->node_count; i++) {
-        const struct tn_node *n = &np->net->nodes[i];
-        for (uint32_t k = 0; k < n->in_count && !np->steps[i].folded; k++) {
-            struct tn_held *h = tn_program_held(p, np->net, n->in[k]);
-            if (h) h->readers++;
-        }
-    }
-    for (uint32_t k = 0; k < np->net->output_count; k++) {
-        struct tn_held *h = tn_program_held(p, np->net, np->net->results[k]);
-        if (h) h->readers++;
-    }
-}
-
-static void give_back(struct tn_program *p, struct tn_net_program *np)
-{
-    for (uint32_t v = 0; v < np->net->value_count; v++) {
-        struct tn_held *h = &np->held[v];
-        if (!h->owned || h->readers || h->input) continue;
-        tn_free(p->alloc, h->data);
-        h->data = NULL;
-        h->owned = false;
-        p->bytes -= h->bytes;
-    }
-}
-
-static enum tn_status prepare_all(struct tn_program *p, const struct tn_program_options *o, struct tn_error *err)
-{
-    enum tn_status st = TN_OK;
-    struct packing k = {.p = p, .in = tn_calloc(p->alloc, p->most_operands + 1, sizeof(*k.in)),
-                        .types = tn_calloc(p->alloc, p->most_operands + 1, sizeof(*k.types))};
-    tn_heap_init(&k.heap, p->alloc);
-    if (!k.in || !k.types) st = tn_error_memory(err, TN_PHASE_LOAD, "packing the weights of a graph");
-    for (size_t i = 0; !st && i < p->net_count; i++) count_readers(p, &p->nets[i]);
-    for (size_t i = 0; !st && i < p->net_count; i++) {
-        for (uint32_t s = 0; !st && s < p->nets[i].net->node_count; s++) {
-            st = tn_cancel_fail(o->cancel, TN_PHASE_LOAD, err);
-            if (!st && !p->nets[i].steps[s].folded && p->nets[i].steps[s].node->op->prepare) st = prepare_step(&k, p->nets[i].net, &p->nets[i].steps[s], err);
-        }
-    }
-    for (size_t i = 0; !st && i < p->net_count; i++) give_back(p, &p->nets[i]);
-    tn_heap_release(&k.heap);
-    tn_free(p->alloc, k.in);
-    tn_free(p->alloc, k.types);
+    tn_free(p->alloc, in);
+    tn_free(p->alloc, types);
     return st;
+}
+
+/* The i-th step of all graphs. */
+static enum tn_status prepare_one(struct tn_program *p, size_t i, struct tn_heap *heap, struct tn_error *err)
+{
+    size_t net = 0;
+    for (; i >= p->nets[net].net->node_count; net++) i -= p->nets[net].net->node_count;
+    struct tn_step *s = &p->nets[net].steps[i];
+    return s->folded || !s->node->op->prepare ? TN_OK : prepare_step(p, p->nets[net].net, s, heap, err);
+}
+
+static enum tn_status prepare_all(struct tn_program *p, const struct tn_cancel *cancel, struct tn_error *err)
+{
+    size_t steps = 0;
+    for (size_t i = 0; i < p->net_count; i++) steps += p->nets[i].net->node_count;
+    return tn_program_each(p, steps, prepare_one, cancel, err);
 }
 
 /* What small graphs may make of their constants. */
@@ -264,21 +254,23 @@ enum tn_status tn_program_new(struct tn_model *model, const struct tn_program_op
     struct tn_program *p = tn_calloc(a, 1, sizeof(*p));
     if (!p) return tn_error_memory(err, TN_PHASE_LOAD, "making a program");
     *p = (struct tn_program){.model = model, .alloc = a, .pool = options->pool, .threads = options->threads,
-                             .kernels = options->kernels};
+                             .kernels = options->kernels, .progress = options->progress, .progress_user = options->progress_user};
     if (!p->kernels) {
         struct tn_cpu cpu;
         tn_cpu_detect(&cpu);
         p->kernels = tn_kernels_select(&cpu, NULL);
     }
     tn_arena_init(&p->arena, a);
-    bool good = list_nets(p, model->main);
+    p->locks = tn_mutex_init(&p->mutex) && (tn_cond_init(&p->ready) || (tn_mutex_release(&p->mutex), false));
+    bool good = p->locks && list_nets(p, model->main);
     for (size_t i = 0; good && i < p->net_count; i++) good = find_lifetimes(p, &p->nets[i]);
     if (!good) st = tn_error_memory(err, TN_PHASE_LOAD, "making a program");
-    for (size_t i = 0; !st && i < p->net_count; i++) st = load_constants(p, &p->nets[i], options, err);
+    if (!st) tn_constants_list(p);
     /* Widened and rearranged copies of the weights fit; what would grow without bound is computed in each call. */
-    p->fold_budget = p->bytes * 4 + FOLD_BYTES;
+    p->fold_budget = p->all * 4 + FOLD_BYTES;
     if (!st && tn_net_patch_on(model, "constants")) st = tn_program_fold(p, options->cancel, err);
-    if (!st) st = prepare_all(p, options, err);
+    if (!st) st = prepare_all(p, options->cancel, err);
+    if (!st) st = tn_constants_rest(p, options->cancel, err);
     if (st) tn_program_free(p);
     else *out = p;
     return st;
@@ -287,11 +279,9 @@ enum tn_status tn_program_new(struct tn_model *model, const struct tn_program_op
 void tn_program_free(struct tn_program *p)
 {
     if (!p) return;
+    tn_constants_free(p);
     for (size_t i = 0; i < p->net_count; i++) {
         struct tn_net_program *np = &p->nets[i];
-        for (uint32_t v = 0; np->held && v < np->net->value_count; v++) {
-            if (np->held[v].owned) tn_free(p->alloc, np->held[v].data);
-        }
         for (uint32_t s = 0; np->steps && s < np->net->node_count; s++) {
             const struct tn_node *n = np->steps[s].node;
             if (np->steps[s].state && n->op->release) n->op->release(p->alloc, np->steps[s].state);
@@ -299,6 +289,10 @@ void tn_program_free(struct tn_program *p)
     }
     tn_free(p->alloc, p->nets);
     tn_arena_release(&p->arena);
+    if (p->locks) {
+        tn_cond_release(&p->ready);
+        tn_mutex_release(&p->mutex);
+    }
     tn_free(p->alloc, p);
 }
 

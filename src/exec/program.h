@@ -2,19 +2,22 @@
 #ifndef TN_EXEC_PROGRAM_H
 #define TN_EXEC_PROGRAM_H
 
+#include "base/os_thread.h"
 #include "exec/exec.h"
 
-/* A constant in memory: one for each value that has one, over all graphs of the model. */
+/* A value that may be a constant: one for each value, over all graphs of the model (constants.c). */
 struct tn_held {
-    void *data; /* owned unless it lives in the model; NULL: nobody reads it any more */
+    const struct tn_constant *from; /* in the file; NULL: computed */
+    void *data; /* owned unless it lives in the model; NULL: not read yet, or nobody needs it any more */
     bool there; /* the value is the same in every call, or the default of an input */
     bool owned;
     bool input; /* an input of its graph: a call may give another one */
+    bool coming; /* a thread is reading it */
     enum tn_element element;
     uint32_t rank;
     const int64_t *dims;
     size_t bytes;
-    uint32_t readers; /* operands that still want it */
+    uint32_t readers; /* operands of nodes, and results, that still want it */
 };
 
 struct tn_step {
@@ -44,11 +47,39 @@ struct tn_program {
     size_t net_count, net_cap;
     uint32_t most_operands;
     uint64_t fold_budget; /* bytes that may still be made of constants */
+    struct tn_mutex mutex; /* of everything below and of what is held, while the program is made */
+    struct tn_cond ready;  /* a constant has been read, or cannot be */
+    bool locks;            /* both are there */
     uint64_t bytes;
+    tn_progress_fn progress;
+    void *progress_user;
+    uint64_t read, all; /* bytes of constants */
 };
+
+/*
+ * Calls fn for 0 .. count - 1 by all threads while a program is made, each thread with a heap of its own. The first
+ * failure ends it and is what *err says.
+ */
+typedef enum tn_status tn_making_fn(struct tn_program *program, size_t i, struct tn_heap *heap, struct tn_error *err);
+enum tn_status tn_program_each(struct tn_program *program, size_t count, tn_making_fn *fn, const struct tn_cancel *cancel,
+                               struct tn_error *err);
 
 /* The program of a graph of the model. */
 struct tn_net_program *tn_program_net(const struct tn_program *program, const struct tn_net *net);
+
+/* ---- constants (constants.c) -------------------------------------------------------------------------------------- */
+
+/* Lists the constants of all graphs and counts who reads each value; nothing is read. */
+void tn_constants_list(struct tn_program *program);
+/* Reads a constant that is not there yet; several threads may ask. A failure of one is that of all. */
+enum tn_status tn_constant_need(struct tn_program *program, struct tn_held *h, struct tn_error *err);
+/* One reader less: memory that nobody needs any more is given back. */
+void tn_constant_done(struct tn_program *program, struct tn_held *h);
+/* Takes over what a node has computed from constants. */
+bool tn_constant_hold(struct tn_program *program, struct tn_held *h, const struct tn_tensor *t);
+/* Reads what is still wanted. */
+enum tn_status tn_constants_rest(struct tn_program *program, const struct tn_cancel *cancel, struct tn_error *err);
+void tn_constants_free(struct tn_program *program);
 
 /* Whether a value is the same in every call, and where it is held; NULL: not. */
 struct tn_held *tn_program_held(const struct tn_program *program, const struct tn_net *net, struct tn_ref_value ref);

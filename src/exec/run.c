@@ -487,46 +487,70 @@ static bool may_fold(const struct tn_program *p, const struct tn_net_program *np
     return made <= p->fold_budget && (made <= FOLD_SMALL || made <= read * 4);
 }
 
-static bool hold(struct tn_program *p, struct tn_held *h, const struct tn_tensor *t)
+/* Reads the node's constants into the context. */
+static enum tn_status fetch(struct tn_exec_context *c, struct frame *f, const struct tn_node *n, struct tn_error *err)
 {
-    int64_t *dims = tn_arena_array(&p->arena, (size_t)t->rank + 1, sizeof(*dims));
-    void *data = dims ? tn_malloc_aligned(p->alloc, t->bytes ? t->bytes : 1, 64) : NULL;
-    if (!data) return false;
-    if (t->bytes) memcpy(data, t->data, t->bytes);
-    if (t->rank) memcpy(dims, t->dims, t->rank * sizeof(*dims));
-    *h = (struct tn_held){.data = data, .there = true, .owned = true, .element = t->element, .rank = t->rank, .dims = dims, .bytes = t->bytes};
-    p->bytes += t->bytes;
+    for (uint32_t k = 0; k < n->in_count; k++) {
+        struct tn_held *h = tn_program_held(c->program, f->np->net, n->in[k]);
+        enum tn_status st = h ? tn_constant_need(c->program, h, err) : TN_OK;
+        if (st) return st;
+        if (h) (*slot_of(f, n->in[k]))->data = h->data;
+    }
+    return TN_OK;
+}
+
+/* The node's results become constants; those that only it has read are given back. */
+static bool settle(struct tn_exec_context *c, struct frame *f, const struct tn_node *n)
+{
+    struct tn_program *p = c->program;
+    for (uint32_t k = 0; k < n->out_count; k++) {
+        if (n->out[k] == TN_NET_NONE) continue;
+        struct tn_held *h = &f->np->held[n->out[k]];
+        struct tn_tensor **slot = &f->values[n->out[k]], *t;
+        if (!tn_constant_hold(p, h, *slot)) return false;
+        t = tn_tensor_foreign(&c->heap, h->element, h->rank, h->dims, h->data);
+        if (!t) return false;
+        tn_tensor_drop(*slot);
+        *slot = t;
+    }
+    for (uint32_t k = 0; k < n->in_count; k++) {
+        struct tn_held *h = tn_program_held(p, f->np->net, n->in[k]);
+        if (!h) continue;
+        tn_constant_done(p, h);
+        (*slot_of(f, n->in[k]))->data = h->data;
+    }
     return true;
 }
 
-static bool fold_step(struct tn_exec_context *c, struct frame *f, struct tn_step *s, struct step_room *room)
+static enum tn_status fold_step(struct tn_exec_context *c, struct frame *f, struct tn_step *s, struct step_room *room, struct tn_error *err)
 {
     const struct tn_node *n = s->node;
-    bool good = true;
     uint64_t bytes;
-    if (!may_fold(c->program, f->np, n, &bytes)) return true;
+    if (!may_fold(c->program, f->np, n, &bytes)) return TN_OK;
+    enum tn_status st = fetch(c, f, n, err);
+    if (st) return st;
     /* What is refused now is refused in each call, too, with its reason: there it belongs. */
     if (!run_step(c, f, s, room)) {
-        good = c->failed != TN_INSUFFICIENT_MEMORY;
+        bool no_memory = c->failed == TN_INSUFFICIENT_MEMORY;
         c->failed = TN_OK;
-        return good;
+        return no_memory ? tn_error_memory(err, TN_PHASE_LOAD, "computing constants") : TN_OK;
     }
     c->program->fold_budget -= bytes;
-    for (uint32_t k = 0; k < n->out_count && good; k++) {
-        if (n->out[k] != TN_NET_NONE) good = hold(c->program, &f->np->held[n->out[k]], f->values[n->out[k]]);
-    }
-    s->folded = good;
-    return good;
+    s->folded = settle(c, f, n);
+    return s->folded ? TN_OK : tn_error_memory(err, TN_PHASE_LOAD, "computing constants");
 }
 
-static bool fold_net(struct tn_exec_context *c, struct frame *f, const struct tn_cancel *cancel)
+static enum tn_status fold_net(struct tn_exec_context *c, struct frame *f, const struct tn_cancel *cancel, struct tn_error *err)
 {
     struct step_room room;
     void *block;
-    bool good = make_room(c, &room, &block);
-    for (uint32_t i = 0; good && i < f->np->net->node_count && !tn_cancel_fail(cancel, TN_PHASE_LOAD, NULL); i++) good = fold_step(c, f, &f->np->steps[i], &room);
+    enum tn_status st = make_room(c, &room, &block) ? TN_OK : tn_error_memory(err, TN_PHASE_LOAD, "computing constants");
+    for (uint32_t i = 0; !st && i < f->np->net->node_count; i++) {
+        st = tn_cancel_fail(cancel, TN_PHASE_LOAD, err);
+        if (!st) st = fold_step(c, f, &f->np->steps[i], &room, err);
+    }
     tn_heap_give(&c->heap, block);
-    return good;
+    return st;
 }
 
 enum tn_status tn_program_fold(struct tn_program *p, const struct tn_cancel *cancel, struct tn_error *err)
@@ -535,15 +559,15 @@ enum tn_status tn_program_fold(struct tn_program *p, const struct tn_cancel *can
     enum tn_status st = tn_exec_context_new(p, &c, err);
     if (st) return st;
     struct frame *frames = tn_calloc(p->alloc, p->net_count, sizeof(*frames));
-    bool good = frames != NULL;
-    for (size_t i = 0; good && i < p->net_count; i++) { /* outer graphs come first */
+    if (!frames) st = tn_error_memory(err, TN_PHASE_LOAD, "computing constants");
+    for (size_t i = 0; !st && i < p->net_count; i++) { /* outer graphs come first */
         const struct tn_net *net = p->nets[i].net;
         frames[i] = (struct frame){.np = &p->nets[i], .around = net->around ? &frames[net->around->number] : NULL, .values = c->constants[i]};
-        good = fold_net(c, &frames[i], cancel);
+        st = fold_net(c, &frames[i], cancel, err);
     }
     tn_free(p->alloc, frames);
     tn_exec_context_free(c);
-    return good ? tn_cancel_fail(cancel, TN_PHASE_LOAD, err) : tn_error_memory(err, TN_PHASE_LOAD, "computing constants");
+    return st;
 }
 
 /* ---- operands of a call ------------------------------------------------------------------------------------------- */
