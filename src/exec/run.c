@@ -269,13 +269,13 @@ static const struct tn_tensor *constant_of(const struct tn_exec_context *c, cons
     return ref.value == TN_NET_NONE ? NULL : c->constants[f->np - c->program->nets][ref.value];
 }
 
-/* Nothing is remembered of values that are not tensors, of long lists, and without memory. */
-static void remember(struct tn_exec_context *c, const struct frame *f, struct memo *m, const struct tn_node *n, const struct step_room *r)
+/* Nothing is remembered of values that are not tensors, and of long lists. False without memory. */
+static bool remember(struct tn_exec_context *c, const struct frame *f, struct memo *m, const struct tn_node *n, const struct step_room *r)
 {
     m->good = false;
     if (!m->in) {
         m->in = tn_calloc(c->program->alloc, 1, (n->in_count + 1) * sizeof(*m->in) + n->out_count * sizeof(*m->out));
-        if (!m->in) return;
+        if (!m->in) return false;
         m->out = (struct tn_type *)(m->in + n->in_count + 1);
     }
     for (uint32_t i = 0; i < n->in_count; i++) {
@@ -284,7 +284,7 @@ static void remember(struct tn_exec_context *c, const struct frame *f, struct me
         *to = (struct memo_in){.rank = NO_VALUE};
         if (!t) continue;
         if (t == constant_of(c, f, n->in[i])) to->fixed = t;
-        if (t->kind != TN_KIND_TENSOR || (is_list(t) && !to->fixed && (t->bytes > MEMO_BYTES || t->element == TN_EL_STRING))) return;
+        if (t->kind != TN_KIND_TENSOR || (is_list(t) && !to->fixed && (t->bytes > MEMO_BYTES || t->element == TN_EL_STRING))) return true;
         to->element = t->element;
         to->rank = t->rank;
         memcpy(to->dims, t->dims, t->rank * sizeof(*t->dims));
@@ -292,10 +292,11 @@ static void remember(struct tn_exec_context *c, const struct frame *f, struct me
         if (to->bytes) memcpy(to->content, t->data, to->bytes);
     }
     for (uint32_t k = 0; k < n->out_count; k++) {
-        if (r->out_types[k].kind != TN_KIND_TENSOR && r->out_types[k].kind != TN_KIND_NONE) return;
+        if (r->out_types[k].kind != TN_KIND_TENSOR && r->out_types[k].kind != TN_KIND_NONE) return true;
         m->out[k] = r->out_types[k];
     }
     m->good = true;
+    return true;
 }
 
 /* Whether the node may write its result over operand 0. */
@@ -408,7 +409,10 @@ static bool run_step(struct tn_exec_context *c, struct frame *f, const struct tn
     const struct tn_type *types = memo->out;
     if (!remembered(memo, n, room)) {
         if (!infer_step(c, f, n, room, &why)) return false;
-        remember(c, f, memo, n, room);
+        if (!remember(c, f, memo, n, room)) {
+            fail_step(c, n, TN_INSUFFICIENT_MEMORY, NULL);
+            return false;
+        }
         types = room->out_types;
     }
     struct running w = {.r = {.node = n, .state = s->state, .in = room->in, .in_count = n->in_count, .out_count = n->out_count,
