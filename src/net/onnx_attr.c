@@ -300,6 +300,23 @@ static bool take_from_call(const struct tn_import *im, struct tn_attr *a)
     return false;
 }
 
+/* Exporters write the numbers of trees one by one, by the million. */
+static void read_more(struct tn_import *im, struct tn_onnx_at *m, const struct tn_wire_field *like, struct reading *a)
+{
+    uint64_t values[256];
+    size_t n;
+    bool ints = like->number == ATTR_INTS && like->type == TN_WIRE_VARINT;
+    if (!ints && !(like->number == ATTR_FLOATS && like->type == TN_WIRE_FIXED32)) return;
+    while ((n = tn_wire_more(&im->r->wire, &m->range, like, values, 256)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            void *slot = push(im, ints ? &a->ints : &a->floats, like->at);
+            if (!slot) return;
+            if (ints) *(int64_t *)slot = (int64_t)values[i];
+            else *(float *)slot = float_of(values[i]);
+        }
+    }
+}
+
 bool tn_onnx_read_attr(struct tn_import *im, struct tn_wire_range range, tn_inner_graph_fn *inner, void *context,
                        struct tn_attr *out)
 {
@@ -310,7 +327,10 @@ bool tn_onnx_read_attr(struct tn_import *im, struct tn_wire_range range, tn_inne
                         .graphs = {.each = sizeof(struct tn_net *)}, .types = {.each = sizeof(struct tn_type)}, .out = out};
     *out = (struct tn_attr){.name = TN_STR(""), .refers = TN_STR("")};
     out->as.s = TN_STR("");
-    while (tn_onnx_next(im->r, &m, &f)) read_value(im, &f, &a, inner, context);
+    while (tn_onnx_next(im->r, &m, &f)) {
+        read_value(im, &f, &a, inner, context);
+        if (!im->r->failed) read_more(im, &m, &f, &a);
+    }
     if (im->r->failed) return false;
     if (out->refers.n) return take_from_call(im, out);
     if (!a.stated || out->type == TN_ATTR_UNDEFINED) out->type = type_of(m.seen);

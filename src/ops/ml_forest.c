@@ -177,7 +177,8 @@ static bool sort_nodes(struct reading *r)
     return true;
 }
 
-static bool find(const struct reading *r, int64_t tree, int64_t id, size_t *out)
+/* Where a node stands among the sorted ones, or would. */
+static size_t place_of(const struct reading *r, int64_t tree, int64_t id)
 {
     size_t low = 0, high = r->s.count;
     while (low < high) {
@@ -186,16 +187,24 @@ static bool find(const struct reading *r, int64_t tree, int64_t id, size_t *out)
         if (before) low = mid + 1;
         else high = mid;
     }
-    if (low == r->s.count) return false;
-    *out = r->order[low];
+    return low;
+}
+
+/* Most files number a tree's nodes from 0: then the node stands at `first + id`, where the tree begins. */
+static bool find(const struct reading *r, int64_t tree, int64_t id, size_t first, size_t *out)
+{
+    size_t at = id >= 0 && (uint64_t)id < r->s.count - first ? first + (size_t)id : r->s.count;
+    if (at >= r->s.count || r->s.trees[r->order[at]] != tree || r->s.ids[r->order[at]] != id) at = place_of(r, tree, id);
+    if (at == r->s.count) return false;
+    *out = r->order[at];
     return r->s.trees[*out] == tree && r->s.ids[*out] == id;
 }
 
-static bool place_old(struct reading *r, struct pending *stack, size_t root)
+static bool place_old(struct reading *r, struct pending *stack, size_t first)
 {
     size_t depth = 0;
     struct tn_forest *f = r->f;
-    push(r, stack, &depth, (struct pending){root, UINT32_MAX, true, false});
+    push(r, stack, &depth, (struct pending){r->order[first], UINT32_MAX, true, false});
     while (depth > 0 && !r->wrong) {
         struct pending p = stack[--depth];
         enum mode m = mode_of(&r->s, p.at);
@@ -212,7 +221,8 @@ static bool place_old(struct reading *r, struct pending *stack, size_t root)
         self = f->node_count++;
         r->place[p.at] = self;
         link_child(r, p.parent, p.yes, self);
-        if (!find(r, r->s.trees[p.at], r->s.yes[p.at], &yes) || !find(r, r->s.trees[p.at], r->s.no[p.at], &no)) return fail(r, "children that are nodes of the tree");
+        int64_t tree = r->s.trees[p.at], left = r->s.yes[p.at], right = r->s.no[p.at];
+        if (!find(r, tree, left, first, &yes) || !find(r, tree, right, first, &no)) return fail(r, "children that are nodes of the tree");
         bool turn = swapped(m);
         if (turn) f->nodes[self].missing = !f->nodes[self].missing;
         push(r, stack, &depth, (struct pending){no, self, turn, false});
@@ -225,7 +235,7 @@ static bool place_old(struct reading *r, struct pending *stack, size_t root)
 static bool place_votes(struct reading *r, const struct tn_node *node, const char *prefix)
 {
     char name[40], tensor[48];
-    size_t n[4];
+    size_t n[4], first = 0;
     const int64_t *v[3];
     static const char *const parts[3] = {"treeids", "nodeids", "ids"};
     struct tn_forest *f = r->f;
@@ -252,7 +262,8 @@ static bool place_votes(struct reading *r, const struct tn_node *node, const cha
     for (unsigned pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < n[0] && !r->wrong; i++) {
             size_t where;
-            bool good = find(r, v[0][i], v[1][i], &where) && v[2][i] >= 0 && (uint64_t)v[2][i] < r->targets;
+            if (i == 0 || v[0][i] != v[0][i - 1]) first = place_of(r, v[0][i], INT64_MIN);
+            bool good = find(r, v[0][i], v[1][i], first, &where) && v[2][i] >= 0 && (uint64_t)v[2][i] < r->targets;
             if (!good) fail(r, "votes of leaves for targets that there are");
             if (!good || r->place[where] == UINT32_MAX || !(r->place[where] & TN_LEAF)) continue; /* a vote that nobody casts */
             uint32_t leaf = r->place[where] & ~(uint32_t)TN_LEAF;
@@ -286,7 +297,7 @@ static bool read_old(struct reading *r, const struct tn_node *node, const char *
     if (!sort_nodes(r)) return false;
     for (size_t i = 0; i < s->count && !r->wrong; i++) {
         if (i && s->trees[r->order[i]] == s->trees[r->order[i - 1]]) continue;
-        if (place_old(r, stack, r->order[i])) r->f->tree_count++;
+        if (place_old(r, stack, i)) r->f->tree_count++;
     }
     return !r->wrong && place_votes(r, node, votes);
 }

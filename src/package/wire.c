@@ -109,6 +109,31 @@ bool tn_wire_next(struct tn_wire *w, struct tn_wire_range *message, struct tn_wi
     }
 }
 
+/* Only what lies whole in the block and has a number of up to nine bytes: no error is possible. */
+size_t tn_wire_more(struct tn_wire *w, struct tn_wire_range *message, const struct tn_wire_field *like, uint64_t *out, size_t cap)
+{
+    uint64_t at = message->at, end = w->block_at + w->block_n < message->end ? w->block_at + w->block_n : message->end;
+    size_t n = 0;
+    if (w->failed || like->number > 15 || at < w->block_at || at >= end) return 0;
+    const unsigned char *p = w->block + (at - w->block_at), *stop = p + (end - at), key = (unsigned char)(like->number << 3 | like->type);
+    while (n < cap && w->fields < TN_WIRE_FIELDS && stop - p > 10 && *p == key) {
+        const unsigned char *q = p + 1;
+        uint64_t value = *q & 0x7F;
+        if (like->type == TN_WIRE_FIXED32) {
+            value = (uint64_t)q[0] | (uint64_t)q[1] << 8 | (uint64_t)q[2] << 16 | (uint64_t)q[3] << 24;
+            q += 4;
+        } else {
+            for (unsigned shift = 7; (*q & 0x80) && shift < 63; shift += 7) value |= (uint64_t)(*++q & 0x7F) << shift;
+            if (*q++ & 0x80) break;
+        }
+        out[n++] = value;
+        w->fields++;
+        p = q;
+    }
+    message->at = w->block_at + (uint64_t)(p - w->block);
+    return n;
+}
+
 bool tn_wire_copy(struct tn_wire *w, struct tn_wire_range bytes, void *out, size_t n)
 {
     if (w->failed || n > bytes.end - bytes.at) return tn_wire_fail(w, bytes.at, "more bytes are needed than there are");

@@ -42,6 +42,11 @@ struct tn_wire_field {
 void tn_wire_init(struct tn_wire *w, const struct tn_source *source);
 /* The next field of a message, whose range moves on; false at its end or after an error (w->failed tells). */
 bool tn_wire_next(struct tn_wire *w, struct tn_wire_range *message, struct tn_wire_field *out);
+/*
+ * Values of fields with the key of `like`, a varint or a fixed type of 32 bits, that follow at the front of a message without
+ * another one between them: at most `cap`, and perhaps fewer than there are. What is left comes by tn_wire_next.
+ */
+size_t tn_wire_more(struct tn_wire *w, struct tn_wire_range *message, const struct tn_wire_field *like, uint64_t *out, size_t cap);
 /* One varint of at most 10 bytes and 64 bits from the front of a range, as packed numbers need it. */
 bool tn_wire_varint(struct tn_wire *w, struct tn_wire_range *range, uint64_t *out);
 /* Copies the first n bytes of a range that holds as many; false after an error. Small ranges come from the block. */
