@@ -6,6 +6,7 @@ extern const struct tn_operators tn_ops_attention;
 extern const struct tn_operators tn_ops_attention_flex;
 extern const struct tn_operators tn_ops_attention_linear;
 extern const struct tn_operators tn_ops_cast;
+extern const struct tn_operators tn_ops_center;
 extern const struct tn_operators tn_ops_constant;
 extern const struct tn_operators tn_ops_contrib_attention;
 extern const struct tn_operators tn_ops_contrib_fused;
@@ -21,6 +22,7 @@ extern const struct tn_operators tn_ops_conv_integer;
 extern const struct tn_operators tn_ops_conv_transpose;
 extern const struct tn_operators tn_ops_dropout;
 extern const struct tn_operators tn_ops_einsum;
+extern const struct tn_operators tn_ops_gate;
 extern const struct tn_operators tn_ops_elementwise_binary;
 extern const struct tn_operators tn_ops_elementwise_select;
 extern const struct tn_operators tn_ops_elementwise_unary;
@@ -41,6 +43,7 @@ extern const struct tn_operators tn_ops_norm;
 extern const struct tn_operators tn_ops_norm_axis;
 extern const struct tn_operators tn_ops_pool;
 extern const struct tn_operators tn_ops_quantize;
+extern const struct tn_operators tn_ops_random;
 extern const struct tn_operators tn_ops_recurrent;
 extern const struct tn_operators tn_ops_reduce;
 extern const struct tn_operators tn_ops_resize;
@@ -50,6 +53,7 @@ extern const struct tn_operators tn_ops_sequence;
 extern const struct tn_operators tn_ops_shape;
 extern const struct tn_operators tn_ops_signal;
 extern const struct tn_operators tn_ops_softmax;
+extern const struct tn_operators tn_ops_square;
 extern const struct tn_operators tn_ops_text;
 
 const struct tn_operators *const tn_operator_groups[] = {
@@ -58,6 +62,7 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_attention_flex,
     &tn_ops_attention_linear,
     &tn_ops_cast,
+    &tn_ops_center,
     &tn_ops_constant,
     &tn_ops_contrib_attention,
     &tn_ops_contrib_fused,
@@ -73,6 +78,7 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_conv_transpose,
     &tn_ops_dropout,
     &tn_ops_einsum,
+    &tn_ops_gate,
     &tn_ops_elementwise_binary,
     &tn_ops_elementwise_select,
     &tn_ops_elementwise_unary,
@@ -93,6 +99,7 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_norm_axis,
     &tn_ops_pool,
     &tn_ops_quantize,
+    &tn_ops_random,
     &tn_ops_recurrent,
     &tn_ops_reduce,
     &tn_ops_resize,
@@ -102,6 +109,7 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_shape,
     &tn_ops_signal,
     &tn_ops_softmax,
+    &tn_ops_square,
     &tn_ops_text,
 };
 const size_t tn_operator_group_count = sizeof(tn_operator_groups) / sizeof(tn_operator_groups[0]);

@@ -1,8 +1,9 @@
 /*
- * Operators over texts: StringConcat, StringSplit, StringNormalizer, TfIdfVectorizer. Lengths are counted in bytes; case
+ * Operators over texts: StringConcat, StringSplit, StringNormalizer, RegexFullMatch, TfIdfVectorizer. Lengths are counted in bytes; case
  * changes ASCII letters, and others by the simple mappings of Unicode that are one to one.
  */
 #include "ops/broadcast.h"
+#include "ops/pattern.h"
 
 #include "base/utf8.h"
 
@@ -207,6 +208,56 @@ static bool run_normalizer(struct tn_run *r)
     return good;
 }
 
+/* ---- RegexFullMatch ----------------------------------------------------------------------------------------------- */
+
+struct expression {
+    struct tn_arena arena;
+    struct tn_pattern *pattern;
+};
+
+static bool infer_match(struct tn_infer *x)
+{
+    const struct tn_type *t = tn_in_type(x, 0);
+    if (!t) return true;
+    struct tn_type out = *t;
+    out.element = TN_EL_BOOL;
+    tn_out_type(x, 0, &out);
+    return true;
+}
+
+static void release_match(struct tn_alloc *alloc, void *state)
+{
+    struct expression *e = state;
+    tn_arena_release(&e->arena);
+    tn_free(alloc, e);
+}
+
+static enum tn_status prepare_match(struct tn_prepare *p, void **state)
+{
+    const char *why;
+    struct expression *e = tn_calloc(p->alloc, 1, sizeof(*e));
+    if (!e) return TN_INSUFFICIENT_MEMORY;
+    tn_arena_init(&e->arena, p->alloc);
+    e->pattern = tn_pattern_compile(&e->arena, tn_attr_text(p->node, "pattern"), &why);
+    *state = e;
+    if (e->pattern) return TN_OK;
+    *state = NULL;
+    release_match(p->alloc, e);
+    if (why) p->wrong = why;
+    return why ? TN_ARTIFACT_MALFORMED : TN_INSUFFICIENT_MEMORY;
+}
+
+static bool run_match(struct tn_run *r)
+{
+    const struct expression *e = r->state;
+    if (!e) return tn_run_refuse(r, "a regular expression", "none");
+    void *room = tn_run_scratch(r, tn_pattern_room(e->pattern), 1);
+    if (!room) return false;
+    for (uint64_t i = 0; i < r->in[0]->count; i++) ((uint8_t *)r->out[0]->data)[i] = tn_pattern_matches(e->pattern, tn_tensor_texts(r->in[0])[i], room);
+    tn_heap_give(r->heap, room);
+    return true;
+}
+
 /* ---- TfIdfVectorizer ---------------------------------------------------------------------------------------------- */
 
 static bool infer_tf_idf(struct tn_infer *x)
@@ -298,6 +349,7 @@ static const struct tn_operator rows[] = {
     {.name = "StringConcat", .since = 20, .infer = infer_concat, .run = run_concat},
     {.name = "StringSplit", .since = 20, .infer = infer_split, .run = run_split},
     {.name = "StringNormalizer", .since = 10, .infer = infer_normalizer, .run = run_normalizer},
+    {.name = "RegexFullMatch", .since = 20, .infer = infer_match, .run = run_match, .prepare = prepare_match, .release = release_match},
     {.name = "TfIdfVectorizer", .since = 9, .infer = infer_tf_idf, .run = run_tf_idf},
 };
 

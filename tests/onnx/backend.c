@@ -18,7 +18,7 @@
 #include <string.h>
 
 struct values {
-    struct tn_tensor *item[64];
+    struct tn_tensor *item[1024];
     uint32_t count;
 };
 
@@ -70,7 +70,7 @@ static struct tn_tensor *read_group(struct reading *r, struct tn_wire_range rang
     struct values v = {.count = 0};
     static const struct tn_type tensor = {.kind = TN_KIND_TENSOR};
     while (tn_wire_next(&r->im.r->wire, &range, &f)) {
-        if (f.type != TN_WIRE_BYTES || f.number < 3 || v.count == 64) continue;
+        if (f.type != TN_WIRE_BYTES || f.number < 3 || v.count == 1024) continue;
         v.item[v.count++] = f.number == 3 ? read_tensor(r, f.bytes) : read_value(r, f.bytes, type->of ? type->of : &tensor);
     }
     return finish_group(r, type->kind, &v);
