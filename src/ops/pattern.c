@@ -286,13 +286,6 @@ static void group(struct parser *s)
     s->depth--;
 }
 
-/* \Q..\E as it stands. */
-static void quoted(struct parser *s)
-{
-    emit(s, JUMP, s->p->count + 1, 0);
-    while (!s->failed && s->at < s->end && !take(s, "\\E")) literal(s, next_char(s));
-}
-
 static void escape(struct parser *s)
 {
     uint32_t first = s->p->span_count;
@@ -302,7 +295,6 @@ static void escape(struct parser *s)
     else if (take(s, "z")) emit(s, END, 0, 0);
     else if (take(s, "b")) emit(s, BOUNDARY, 0, 0);
     else if (take(s, "B")) emit(s, NO_BOUNDARY, 0, 0);
-    else if (take(s, "Q")) quoted(s);
     else literal(s, escaped(s));
 }
 
@@ -379,20 +371,35 @@ static void repeat(struct parser *s, uint32_t begin, uint32_t least, uint32_t mo
     }
 }
 
+/* *, +, ? or {..} behind what was written from `begin` on. */
+static void repetition(struct parser *s, uint32_t begin)
+{
+    uint32_t least, most;
+    for (unsigned times = 0; !s->failed; times++) {
+        if (take(s, "*")) least = 0, most = UINT32_MAX;
+        else if (take(s, "+")) least = 1, most = UINT32_MAX;
+        else if (take(s, "?")) least = 0, most = 1;
+        else if (!take_braces(s, &least, &most)) return;
+        if (times) fail(s, "one repetition behind another only in a group");
+        take(s, "?"); /* lazy */
+        if (!s->failed) repeat(s, begin, least, most);
+    }
+}
+
 static void sequence(struct parser *s)
 {
     while (!s->failed && s->at < s->end && *s->at != '|' && *s->at != ')') {
-        uint32_t begin = s->p->count, least, most;
-        atom(s);
-        for (unsigned times = 0; !s->failed; times++) {
-            if (take(s, "*")) least = 0, most = UINT32_MAX;
-            else if (take(s, "+")) least = 1, most = UINT32_MAX;
-            else if (take(s, "?")) least = 0, most = 1;
-            else if (!take_braces(s, &least, &most)) break;
-            if (times) fail(s, "one repetition behind another only in a group");
-            take(s, "?"); /* lazy */
-            if (!s->failed) repeat(s, begin, least, most);
+        uint32_t begin = s->p->count;
+        bool some = true;
+        if (!take(s, "\\Q")) {
+            atom(s);
+        } else { /* as it stands up to \E; what is repeated is the last character */
+            for (some = false; !s->failed && s->at < s->end && !take(s, "\\E"); some = true) {
+                begin = s->p->count;
+                literal(s, next_char(s));
+            }
         }
+        if (some) repetition(s, begin);
     }
 }
 
