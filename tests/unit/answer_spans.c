@@ -62,6 +62,33 @@ TEST(the_best_of_many)
     CHECK_NEAR(null, 0, 0);
 }
 
+/* Equal scores stand in the order of the text: by beginning, then by end, whichever of them a short list keeps. */
+TEST(equal_spans_stand_in_the_order_of_the_text)
+{
+    static const float level[7][2] = {{0, 0}};
+    static const uint32_t order[9][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {1, 3}, {2, 2}, {2, 3}, {3, 3}};
+    struct tn_answer_span spans[9];
+    float work[2 * (TOKENS + 1)], null;
+    struct tn_answer_window w = {level, 2, TOKENS, words, false};
+    for (size_t k = 1; k <= 9; k++) {
+        struct tn_answer_rule rule = rule_of(k, 3, false);
+        REQUIRE(tn_answer_spans(&rule, &w, work, spans, &null) == k);
+        for (size_t i = 0; i < k; i++) {
+            CHECK_INT(spans[i].first, order[i][0]);
+            CHECK_INT(spans[i].last, order[i][1]);
+        }
+    }
+}
+
+/* No window has more spans than beginnings times lengths, whatever is asked for. */
+TEST(candidates_are_no_more_than_there_are_spans)
+{
+    struct tn_answer_rule rule = rule_of(UINT32_MAX, 15, true);
+    CHECK_INT(tn_answer_candidates(&rule), 64 * 15);
+    rule.most_tokens = UINT32_MAX;
+    CHECK_INT(tn_answer_candidates(&rule), 64 * 64);
+}
+
 TEST(spans_grow_to_words)
 {
     struct tn_answer_rule rule = rule_of(1, 15, true);

@@ -470,6 +470,12 @@ def specs():
     published = {"modernbert": modern, "deberta-v2": deberta, "electra": {"embedding_size": 8}}
     for family in ("bert", "distilbert", "mpnet", "roberta", "xlm-roberta", "electra", "modernbert", "deberta-v2"):
         yield Spec(f"{family}_masks", family, "mask", "A head over the vocabulary, its decoder tied.", config=published.get(family))
+    # Values far from the usual ones, so that a head that takes others is seen.
+    yield Spec("bert_masks_act", "bert", "mask", "hidden_act silu and a layer_norm_eps of 0.5 reach the head, too.",
+               config=dict(hidden_act="silu", layer_norm_eps=0.5))
+    for family in ("roberta", "mpnet"):
+        yield Spec(f"{family}_masks_eps", family, "mask", "A layer_norm_eps of 0.5 and hidden_act silu; the head's activation is GELU.",
+                   config=dict(hidden_act="silu", layer_norm_eps=0.5))
     untied = {"tie_word_embeddings": False}
     yield Spec("bert_masks_untied", "bert", "mask", "A decoder and a bias of its own; the bias under the head's name is not read.",
                config=untied)
