@@ -142,6 +142,35 @@ tn_dim_t tn_dim_div(struct tn_symbols *s, tn_dim_t a, tn_dim_t b)
     return intern(s, (struct tn_symbol){.op = TN_SYMBOL_QUOTIENT, .a = a, .b = b});
 }
 
+tn_dim_t tn_dim_least(struct tn_symbols *s, tn_dim_t a, int64_t n)
+{
+    if (s->failed) return -1;
+    if (a >= 0) return a < n ? a : n;
+    return intern(s, (struct tn_symbol){.op = TN_SYMBOL_LEAST, .a = a, .c = n});
+}
+
+bool tn_dim_is_least_of(const struct tn_symbols *s, tn_dim_t a, tn_dim_t b)
+{
+    if (a >= 0 || b >= 0 || s->count == 0) return false;
+    const struct tn_symbol *x = symbol_at(s, a);
+    return x->op == TN_SYMBOL_LEAST && x->a == b && x->c > 1;
+}
+
+static bool not_negative(const struct tn_symbols *s, tn_dim_t a, int depth)
+{
+    if (a >= 0) return true;
+    if (s->count == 0 || depth == 8) return false;
+    const struct tn_symbol *x = symbol_at(s, a);
+    if (x->op == TN_SYMBOL_NAME) return true;
+    if (x->op == TN_SYMBOL_UNKNOWN || x->m < 0 || x->c < 0) return false;
+    return not_negative(s, x->a, depth + 1) && not_negative(s, x->b, depth + 1);
+}
+
+bool tn_dim_not_negative(const struct tn_symbols *s, tn_dim_t a)
+{
+    return not_negative(s, a, 0);
+}
+
 /* ---- text --------------------------------------------------------------------------------------------------------- */
 
 static size_t put(char *out, size_t cap, size_t at, const char *text, size_t n)
@@ -167,6 +196,10 @@ static size_t put_dim(const struct tn_symbols *s, tn_dim_t d, char *out, size_t 
         at = put_dim(s, x->a, out, cap, at, depth + 1);
         if (x->c) at = put(out, cap, at, x->c < 0 ? " - " : " + ", 3);
         return x->c ? put_number(out, cap, at, x->c < 0 ? -x->c : x->c) : at;
+    }
+    if (x->op == TN_SYMBOL_LEAST) {
+        at = put_dim(s, x->a, out, cap, put(out, cap, at, "min(", 4), depth + 1);
+        return put(out, cap, put_number(out, cap, put(out, cap, at, ", ", 2), x->c), ")", 1);
     }
     at = put_dim(s, x->a, out, cap, put(out, cap, at, "(", 1), depth + 1);
     at = put(out, cap, at, x->op == TN_SYMBOL_SUM ? " + " : x->op == TN_SYMBOL_PRODUCT ? " * " : " / ", 3);

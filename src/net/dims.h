@@ -10,13 +10,13 @@
 
 typedef int64_t tn_dim_t;
 
-/* A derived symbol is m * a + c over another, a sum, a product, or a quotient rounded down. */
-enum tn_symbol_op { TN_SYMBOL_NAME, TN_SYMBOL_UNKNOWN, TN_SYMBOL_LINEAR, TN_SYMBOL_SUM, TN_SYMBOL_PRODUCT, TN_SYMBOL_QUOTIENT };
+/* A derived symbol is m * a + c over another, a sum, a product, a quotient rounded down, or the least of a and c. */
+enum tn_symbol_op { TN_SYMBOL_NAME, TN_SYMBOL_UNKNOWN, TN_SYMBOL_LINEAR, TN_SYMBOL_SUM, TN_SYMBOL_PRODUCT, TN_SYMBOL_QUOTIENT, TN_SYMBOL_LEAST };
 
 struct tn_symbol {
     enum tn_symbol_op op;
     struct tn_str name; /* of NAME */
-    tn_dim_t a, b;      /* LINEAR has a alone, which is not linear itself */
+    tn_dim_t a, b;      /* LINEAR has a alone, which is not linear itself; so has LEAST */
     int64_t m, c;
 };
 
@@ -38,6 +38,13 @@ tn_dim_t tn_dim_mul(struct tn_symbols *s, tn_dim_t a, tn_dim_t b);
 tn_dim_t tn_dim_div(struct tn_symbols *s, tn_dim_t a, tn_dim_t b);
 /* a - b. */
 tn_dim_t tn_dim_sub(struct tn_symbols *s, tn_dim_t a, tn_dim_t b);
+
+/* The least of a and a number. */
+tn_dim_t tn_dim_least(struct tn_symbols *s, tn_dim_t a, int64_t n);
+/* a is such a least one of b and a number above 1: beside b it can only be b, where they have to be equal or 1. */
+bool tn_dim_is_least_of(const struct tn_symbols *s, tn_dim_t a, tn_dim_t b);
+/* Whether what a stands for is from 0 on: what is computed from dimensions and numbers without a difference. */
+bool tn_dim_not_negative(const struct tn_symbols *s, tn_dim_t a);
 
 static inline bool tn_dim_known(tn_dim_t d)
 {

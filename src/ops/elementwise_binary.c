@@ -74,9 +74,39 @@ static bool infer_sub(struct tn_infer *x)
     return infer_pair(x, false);
 }
 
+/* The same where -1 may stand among them (TN_DIM_REST): it is known times one alone. */
+static tn_dim_t times(struct tn_symbols *s, tn_dim_t a, tn_dim_t b)
+{
+    if (a != TN_DIM_REST && b != TN_DIM_REST) return tn_dim_mul(s, a, b);
+    return a == 1 || b == 1 ? TN_DIM_REST : tn_dim_unknown(s);
+}
+
+/* 1, 0, or below 0: not known. */
+static tn_dim_t equal(struct tn_symbols *s, tn_dim_t a, tn_dim_t b)
+{
+    if (a == b) return 1;
+    if (tn_dim_known(a) && tn_dim_known(b)) return 0;
+    if (a == TN_DIM_REST && tn_dim_not_negative(s, b)) return 0;
+    return b == TN_DIM_REST && tn_dim_not_negative(s, a) ? 0 : -1;
+}
+
+static void sizes_pair(struct tn_infer *x, tn_dim_t (*fn)(struct tn_symbols *, tn_dim_t, tn_dim_t), bool truth)
+{
+    const tn_dim_t *a, *b;
+    tn_dim_t out[TN_CONTENT];
+    uint32_t n, m;
+    if (!tn_in_sizes(x, 0, &a, &n) || !tn_in_sizes(x, 1, &b, &m) || n == 0 || m == 0 || (n != m && n != 1 && m != 1)) return;
+    uint32_t count = n > m ? n : m;
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = fn(x->symbols, a[n == 1 ? 0 : i], b[m == 1 ? 0 : i]);
+        if (truth && out[i] < 0) return;
+    }
+    tn_out_content(x, 0, out, count);
+}
+
 static bool infer_mul(struct tn_infer *x)
 {
-    content_pair(x, tn_dim_mul);
+    sizes_pair(x, times, false);
     return infer_pair(x, false);
 }
 
@@ -89,6 +119,12 @@ static bool infer_div(struct tn_infer *x)
 static bool infer_arithmetic(struct tn_infer *x)
 {
     return infer_pair(x, false);
+}
+
+static bool infer_equal(struct tn_infer *x)
+{
+    sizes_pair(x, equal, true);
+    return infer_pair(x, true);
 }
 
 static bool infer_comparison(struct tn_infer *x)
@@ -451,7 +487,7 @@ static const struct tn_operator rows[] = {
     BINARY("Mod", 10, 0, infer_arithmetic, run_mod),
     BINARY("Pow", 1, 0, infer_arithmetic, run_pow),
     BINARY("PRelu", 1, 0, infer_arithmetic, run_prelu),
-    BINARY("Equal", 1, 0, infer_comparison, run_equal),
+    BINARY("Equal", 1, 0, infer_equal, run_equal),
     BINARY("Less", 1, 0, infer_comparison, run_less),
     BINARY("Greater", 1, 0, infer_comparison, run_greater),
     BINARY("LessOrEqual", 12, 0, infer_comparison, run_at_most),

@@ -12,7 +12,7 @@ static bool infer_where(struct tn_infer *x)
     const struct tn_type *t = tn_in_type(x, 1);
     const tn_dim_t *c, *a, *b;
     uint32_t n, m, k;
-    if (!x->running && tn_in_content(x, 0, &c, &n) && tn_in_content(x, 1, &a, &m) && tn_in_content(x, 2, &b, &k)) {
+    if (!x->running && tn_in_content(x, 0, &c, &n) && tn_in_sizes(x, 1, &a, &m) && tn_in_sizes(x, 2, &b, &k)) {
         tn_dim_t out[TN_CONTENT];
         uint32_t count = n > m ? n : m;
         count = k > count ? k : count;

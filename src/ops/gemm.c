@@ -58,8 +58,8 @@ static void multiply_member(void *arg, unsigned rank, unsigned size)
     const struct job *j = arg;
     const struct tn_gemm *g = j->g;
     struct tn_linear_args a = {.layer = g->packed ? g->packed : &j->layer, .x = g->a, .x_stride = g->a_row, .y = g->c,
-                               .y_stride = g->c_row, .residual = g->add ? g->c : NULL, .residual_stride = g->c_row,
-                               .rows = g->m, .act = TN_ACT_IDENTITY};
+                               .y_stride = g->c_row, .residual = g->add ? g->c : g->residual,
+                               .residual_stride = g->add ? g->c_row : g->residual_row, .rows = g->m, .act = g->act};
     j->kernels->linear(&a, rank, size);
 }
 

@@ -17,6 +17,10 @@ struct tn_gemm {
     size_t c_row;
     bool add;                       /* C += A B */
     const struct tn_linear *packed; /* B and what is added to each row of C; `b` is not read then */
+    /* With `packed` and without `add`: C = act(A B) + residual, rows residual_row apart; NULL: none. */
+    enum tn_act act;
+    const float *residual;
+    size_t residual_row;
 };
 
 /* Bytes of scratch that tn_gemm_alone needs, a multiple of 64, may be 0; false: too large. */

@@ -96,17 +96,44 @@ static void finish_folded(struct tn_run *r, struct tn_reals *reals, const struct
     if (tn_reals_good(reals)) tn_run_items(r, r->out[0]->count / n, n * (e->after.kind == TN_FINISH_ACT ? 16 : 2), finish_items, &a);
 }
 
+/* What `prepare` has packed: a constant matrix, and the bias that a patch has folded in. */
+struct packed {
+    struct tn_linear *layer;
+    bool bias;
+};
+
+/*
+ * Lets the packed product do what is folded in, as far as it can: a bias that is packed, and an activation or a residual.
+ * What is left stays in e.
+ */
+static void fold_in(struct tn_reals *reals, const struct packed *p, struct tn_epilogue *e, struct tn_gemm *g)
+{
+    if (!p) return;
+    if (p->bias) e->bias = TN_NET_NONE;
+    if (e->bias == TN_NET_NONE && e->kind == TN_FINISH_ACT && e->residual == TN_NET_NONE) {
+        g->act = e->act;
+        e->kind = TN_FINISH_NONE;
+    } else if (e->bias == TN_NET_NONE && e->kind == TN_FINISH_NONE && e->residual != TN_NET_NONE) {
+        g->residual = tn_reals_in(reals, e->residual);
+        g->residual_row = g->c_row;
+        e->residual = TN_NET_NONE;
+    }
+    e->any = e->kind != TN_FINISH_NONE || e->bias != TN_NET_NONE || e->residual != TN_NET_NONE;
+}
+
 static bool matmul_f32(struct tn_run *r, const struct tn_matmul *s)
 {
+    const struct packed *state = r->state;
     struct tn_reals reals;
     struct tn_epilogue e;
     tn_epilogue_read(r->node, &e);
     if (!tn_epilogue_check(r, &e, s->n)) return false;
     tn_reals_begin(&reals, r, TN_EL_F32);
-    struct tn_gemm g = {.m = s->m, .n = s->n, .k = s->k, .a_row = s->k, .b_k = s->n, .b_n = 1, .c_row = s->n, .packed = r->state};
+    struct tn_gemm g = {.m = s->m, .n = s->n, .k = s->k, .a_row = s->k, .b_k = s->n, .b_n = 1, .c_row = s->n, .packed = state ? state->layer : NULL};
     g.a = tn_reals_in(&reals, 0);
     if (!g.packed) g.b = tn_reals_in(&reals, 1);
     g.c = tn_reals_out(&reals, 0);
+    fold_in(&reals, state, &e, &g);
     if (!tn_reals_good(&reals) || r->out[0]->count == 0) return tn_reals_end(&reals);
     if (s->one_b && s->a_whole) { /* all rows share one matrix */
         g.m *= s->batch;
@@ -181,19 +208,41 @@ static bool infer_matmul(struct tn_infer *x)
     return tn_matmul_infer(x, 0, 1, t ? t->element : TN_EL_NONE);
 }
 
+/* The bias that is folded into a product with columns n, where it can be packed with the matrix; NULL otherwise. */
+static const struct tn_tensor *folded_bias(const struct tn_prepare *p, const struct tn_tensor *b, size_t n, uint32_t *at)
+{
+    struct tn_epilogue e;
+    tn_epilogue_read(p->node, &e);
+    *at = e.bias;
+    const struct tn_tensor *t = e.bias == TN_NET_NONE ? NULL : p->in[e.bias];
+    return t && t->element == b->element && t->count == n ? t : NULL;
+}
+
 static enum tn_status prepare_matmul(struct tn_prepare *p, void **state)
 {
     const struct tn_tensor *b = p->in[1];
+    uint32_t at;
     if (!b || !is_float32(b->element) || b->rank != 2 || b->count == 0) return TN_OK;
-    *state = tn_gemm_pack(p, b, b->data, (size_t)b->dims[0], (size_t)b->dims[1], (size_t)b->dims[1], 1, NULL);
-    if (!*state) return TN_INSUFFICIENT_MEMORY;
+    const struct tn_tensor *bias = folded_bias(p, b, (size_t)b->dims[1], &at);
+    struct packed *s = tn_calloc(p->alloc, 1, sizeof(*s));
+    if (!s) return TN_INSUFFICIENT_MEMORY;
+    s->bias = bias != NULL;
+    s->layer = tn_gemm_pack(p, b, b->data, (size_t)b->dims[0], (size_t)b->dims[1], (size_t)b->dims[1], 1, bias ? bias->data : NULL);
+    if (!s->layer) {
+        tn_free(p->alloc, s);
+        return TN_INSUFFICIENT_MEMORY;
+    }
     p->keep[1] = false;
+    if (bias && at < sizeof(p->keep) / sizeof(p->keep[0])) p->keep[at] = false;
+    *state = s;
     return TN_OK;
 }
 
 static void release_packed(struct tn_alloc *alloc, void *state)
 {
-    tn_free(alloc, state);
+    struct packed *s = state;
+    tn_free(alloc, s->layer);
+    tn_free(alloc, s);
 }
 
 /* ---- Gemm --------------------------------------------------------------------------------------------------------- */
@@ -250,11 +299,6 @@ static struct addend addend_of(const struct tn_tensor *c)
 TRANSPOSE(transpose4, uint32_t)
 TRANSPOSE(transpose8, uint64_t)
 
-struct gemm_state {
-    struct tn_linear *layer;
-    bool bias; /* C is in it, alpha and beta are 1 */
-};
-
 struct finish {
     const void *c;
     void *y;
@@ -300,7 +344,7 @@ static void finish_other(void *user, uint64_t begin, uint64_t end)
 
 static bool gemm_f32(struct tn_run *r, struct tn_gemm *g, struct finish *f)
 {
-    const struct gemm_state *state = r->state;
+    const struct packed *state = r->state; /* its bias is C, alpha and beta are 1 */
     const struct tn_tensor *a = r->in[0], *c = r->in_count > 2 ? r->in[2] : NULL;
     struct tn_reals reals;
     struct tn_epilogue e;
@@ -318,6 +362,8 @@ static bool gemm_f32(struct tn_run *r, struct tn_gemm *g, struct finish *f)
         if (t && g->a) transpose4(g->a, t, g->k, g->m);
         g->a = t;
     }
+    bool whole = in_it || (!f->c && f->alpha == 1); /* nothing comes between the product and what is folded in */
+    if (state && whole && e.bias == TN_NET_NONE) fold_in(&reals, &(struct packed){state->layer, false}, &e, g);
     if (tn_reals_good(&reals)) tn_gemm_team(r, g);
     if (tn_reals_good(&reals) && (f->c || (!in_it && f->alpha != 1))) tn_run_items(r, g->m, 2 * g->n, finish_rows, f);
     if (tn_reals_good(&reals)) finish_folded(r, &reals, &e, g->c, g->n);
@@ -367,7 +413,7 @@ static enum tn_status prepare_gemm(struct tn_prepare *p, void **state)
     size_t k = (size_t)b->dims[tb], n = (size_t)b->dims[!tb];
     bool bias = c && c->rank >= 1 && c->count == n && (size_t)c->dims[c->rank - 1] == n && tn_attr_float(p->node, "alpha", 1) == 1 &&
                 tn_attr_float(p->node, "beta", 1) == 1;
-    struct gemm_state *s = tn_calloc(p->alloc, 1, sizeof(*s));
+    struct packed *s = tn_calloc(p->alloc, 1, sizeof(*s));
     if (!s) return TN_INSUFFICIENT_MEMORY;
     s->bias = bias;
     s->layer = tn_gemm_pack(p, b, b->data, k, n, tb ? 1 : n, tb ? k : 1, bias ? c->data : NULL);
@@ -381,16 +427,9 @@ static enum tn_status prepare_gemm(struct tn_prepare *p, void **state)
     return TN_OK;
 }
 
-static void release_gemm(struct tn_alloc *alloc, void *state)
-{
-    struct gemm_state *s = state;
-    tn_free(alloc, s->layer);
-    tn_free(alloc, s);
-}
-
 static const struct tn_operator rows[] = {
     {.name = "MatMul", .since = 1, .infer = infer_matmul, .run = run_matmul, .prepare = prepare_matmul, .release = release_packed, .lacks = tn_epilogue_lacks},
-    {.name = "Gemm", .since = 1, .infer = infer_gemm, .run = run_gemm, .prepare = prepare_gemm, .release = release_gemm, .lacks = tn_epilogue_lacks},
+    {.name = "Gemm", .since = 1, .infer = infer_gemm, .run = run_gemm, .prepare = prepare_gemm, .release = release_packed, .lacks = tn_epilogue_lacks},
 };
 
 const struct tn_operators tn_ops_matmul = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -367,6 +367,28 @@ static bool cuts_of(struct tn_infer *x, const struct tn_shape *s, struct cut *cu
     return true;
 }
 
+/*
+ * From the first on to an end that is a dimension, along axes whose lengths are numbers: the length is the least of both.
+ * What exporters write for the first rows of a table. False: something else.
+ */
+static bool slice_to_symbols(struct tn_infer *x, const struct tn_shape *s, struct tn_shape *out)
+{
+    int64_t starts[TN_CONTENT], axes[TN_CONTENT], steps[TN_CONTENT];
+    uint32_t n, m, a, k, axis;
+    const tn_dim_t *ends;
+    if (x->running || x->node->version < 10 || !tn_in_content(x, 2, &ends, &m)) return false;
+    if (!slice_numbers(x, "starts", 1, starts, &n) || !slice_numbers(x, "axes", 3, axes, &a) || !slice_numbers(x, "steps", 4, steps, &k)) return false;
+    if (n != m || (a && a != n) || (k && k != n) || n > s->rank) return false;
+    *out = *s;
+    for (uint32_t i = 0; i < n; i++) {
+        axis = (uint32_t)(a ? axes[i] < 0 ? axes[i] + s->rank : axes[i] : i);
+        if (starts[i] != 0 || (k && steps[i] != 1) || axis >= s->rank) return false;
+        if (!tn_dim_known(s->dims[axis]) || !tn_dim_not_negative(x->symbols, ends[i])) return false;
+        out->dims[axis] = tn_dim_least(x->symbols, ends[i], s->dims[axis]);
+    }
+    return true;
+}
+
 static bool infer_slice(struct tn_infer *x)
 {
     const struct tn_type *t = tn_in_type(x, 0);
@@ -381,6 +403,11 @@ static bool infer_slice(struct tn_infer *x)
     }
     if (!cuts_of(x, &t->shape, cuts, &known, touched)) return false;
     struct tn_type out = *t;
+    if (!known && slice_to_symbols(x, &t->shape, &out.shape)) {
+        tn_out_type(x, 0, &out);
+        return true;
+    }
+    out = *t;
     for (uint32_t i = 0; i < t->shape.rank; i++) out.shape.dims[i] = touched[i] ? tn_dim_unknown(x->symbols) : cuts[i].count;
     tn_out_type(x, 0, &out);
     if (x->running || !known || t->shape.rank != 1 || touched[0] || !tn_in_content(x, 0, &content, &n)) return true;

@@ -185,6 +185,8 @@ static bool broadcast_dim(struct tn_infer *x, tn_dim_t a, tn_dim_t b, tn_dim_t *
         return tn_infer_refuse(x, "dimensions that are equal, or 1", "%lld beside %lld", (long long)a, (long long)b);
     /* One of them is a symbol: it can only be 1 or the number beside it. */
     else if (tn_dim_known(a) || tn_dim_known(b)) *out = tn_dim_known(a) ? a : b;
+    else if (tn_dim_is_least_of(x->symbols, b, a)) *out = a;
+    else if (tn_dim_is_least_of(x->symbols, a, b)) *out = b;
     else *out = tn_dim_unknown(x->symbols);
     return true;
 }

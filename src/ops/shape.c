@@ -76,7 +76,7 @@ static void pass_content(struct tn_infer *x)
 {
     const tn_dim_t *content;
     uint32_t n;
-    if (!x->running && tn_in_content(x, 0, &content, &n)) tn_out_content(x, 0, content, n);
+    if (tn_in_sizes(x, 0, &content, &n)) tn_out_content(x, 0, content, n);
 }
 
 static bool infer_reshape(struct tn_infer *x)
