@@ -109,16 +109,21 @@ struct packed {
 static void fold_in(struct tn_reals *reals, const struct packed *p, struct tn_epilogue *e, struct tn_gemm *g)
 {
     if (!p) return;
-    if (p->bias) e->bias = TN_NET_NONE;
-    if (e->bias == TN_NET_NONE && e->kind == TN_FINISH_ACT && e->residual == TN_NET_NONE) {
-        g->act = e->act;
-        e->kind = TN_FINISH_NONE;
-    } else if (e->bias == TN_NET_NONE && e->kind == TN_FINISH_NONE && e->residual != TN_NET_NONE) {
+    if (p->bias) {
+        e->bias = TN_NET_NONE;
+        e->any = e->after.kind != TN_FINISH_NONE || e->after.line || e->residual != TN_NET_NONE;
+    }
+    if (e->bias != TN_NET_NONE) return;
+    if (e->after.kind == TN_FINISH_ACT && !e->after.line && e->residual == TN_NET_NONE) {
+        g->act = e->after.act;
+        e->after.kind = TN_FINISH_NONE;
+        e->any = false;
+    } else if (e->residual != TN_NET_NONE) {
         g->residual = tn_reals_in(reals, e->residual);
         g->residual_row = g->c_row;
         e->residual = TN_NET_NONE;
+        e->any = e->after.kind != TN_FINISH_NONE || e->after.line;
     }
-    e->any = e->kind != TN_FINISH_NONE || e->bias != TN_NET_NONE || e->residual != TN_NET_NONE;
 }
 
 static bool matmul_f32(struct tn_run *r, const struct tn_matmul *s)

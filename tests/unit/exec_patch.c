@@ -272,10 +272,19 @@ static int emit_turned(struct generating *s, int x)
     return s->values - 1;
 }
 
+/* Of large scores the exponentials would tell each rounding: queries and keys are small. */
+static int emit_small(struct generating *s)
+{
+    char in[64];
+    snprintf(in, sizeof(in), "v%d", pick(s));
+    emit(s, "Tanh", in, "");
+    return s->values - 1;
+}
+
 static void emit_attention(struct generating *s)
 {
     char in[64];
-    int q = pick(s), k = pick(s), v = pick(s), mask = pick(s);
+    int q = emit_small(s), k = emit_small(s), v = pick(s), mask = pick(s);
     if (below(s, 2)) q = emit_turned(s, q);
     if (below(s, 2)) v = emit_turned(s, v);
     snprintf(in, sizeof(in), "v%d half", q);
