@@ -16,10 +16,15 @@ static bool own_activation(struct tn_str name, enum tn_act *out)
     return false;
 }
 
-static uint32_t module_weight(struct tn_graph *g, const struct tn_module *m, const char *format, enum tn_weight_use use,
-                              const struct tn_tensor_info *tensor)
+/*
+ * Roles go by a module's place among those that do something, because the weights' identity does; names of operators by
+ * its place in the package's list, which is what other people count.
+ */
+static uint32_t module_weight(struct tn_graph *g, const struct tn_description *d, const struct tn_module *m, const char *format,
+                              enum tn_weight_use use, const struct tn_tensor_info *tensor)
 {
-    return tensor ? tn_graph_weight(g, tn_str_of(tn_graph_name(g, format, m->index)), use, tensor) : TN_NO_WEIGHT;
+    unsigned long long place = (unsigned long long)(m - d->modules);
+    return tensor ? tn_graph_weight(g, tn_str_of(tn_graph_name(g, format, place)), use, tensor) : TN_NO_WEIGHT;
 }
 
 static uint32_t build_pooling(struct tn_graph *g, const struct tn_module *m, uint32_t x)
@@ -30,10 +35,10 @@ static uint32_t build_pooling(struct tn_graph *g, const struct tn_module *m, uin
 }
 
 /* x R^T: the residual of a dense module whose widths differ. */
-static uint32_t build_projection(struct tn_graph *g, const struct tn_module *m, uint32_t x)
+static uint32_t build_projection(struct tn_graph *g, const struct tn_description *d, const struct tn_module *m, uint32_t x)
 {
     struct tn_op_linear linear = {
-        .weight = {module_weight(g, m, "module.%llu.residual", TN_USE_LINEAR, m->residual_weight)},
+        .weight = {module_weight(g, d, m, "module.%llu.residual", TN_USE_LINEAR, m->residual_weight)},
         .bias = {TN_NO_WEIGHT},
         .parts = 1,
         .act = TN_ACT_IDENTITY,
@@ -41,23 +46,23 @@ static uint32_t build_projection(struct tn_graph *g, const struct tn_module *m, 
     return tn_graph_linear(g, tn_graph_name(g, "module %llu residual", m->index), x, TN_NO_VALUE, &linear);
 }
 
-static uint32_t build_dense(struct tn_graph *g, const struct tn_module *m, uint32_t x)
+static uint32_t build_dense(struct tn_graph *g, const struct tn_description *d, const struct tn_module *m, uint32_t x)
 {
     struct tn_op_linear linear = {
-        .weight = {module_weight(g, m, "module.%llu.weight", TN_USE_LINEAR, m->weight)},
-        .bias = {module_weight(g, m, "module.%llu.bias", TN_USE_LINEAR, m->bias_tensor)},
+        .weight = {module_weight(g, d, m, "module.%llu.weight", TN_USE_LINEAR, m->weight)},
+        .bias = {module_weight(g, d, m, "module.%llu.bias", TN_USE_LINEAR, m->bias_tensor)},
         .parts = 1,
     };
     if (!own_activation(m->activation, &linear.act)) return TN_NO_VALUE;
-    uint32_t residual = !m->residual ? TN_NO_VALUE : m->residual_weight ? build_projection(g, m, x) : x;
+    uint32_t residual = !m->residual ? TN_NO_VALUE : m->residual_weight ? build_projection(g, d, m, x) : x;
     return tn_graph_linear(g, tn_graph_name(g, "module %llu dense", m->index), x, residual, &linear);
 }
 
-static uint32_t build_norm(struct tn_graph *g, const struct tn_module *m, uint32_t x)
+static uint32_t build_norm(struct tn_graph *g, const struct tn_description *d, const struct tn_module *m, uint32_t x)
 {
     struct tn_op_layer_norm norm = {
-        module_weight(g, m, "module.%llu.weight", TN_USE_VECTOR, m->weight),
-        module_weight(g, m, "module.%llu.bias", TN_USE_VECTOR, m->bias_tensor),
+        module_weight(g, d, m, "module.%llu.weight", TN_USE_VECTOR, m->weight),
+        module_weight(g, d, m, "module.%llu.bias", TN_USE_VECTOR, m->bias_tensor),
         m->eps,
     };
     return tn_graph_layer_norm(g, tn_graph_name(g, "module %llu layer norm", m->index), x, TN_NO_VALUE, &norm);
@@ -66,14 +71,12 @@ static uint32_t build_norm(struct tn_graph *g, const struct tn_module *m, uint32
 uint32_t tn_modules_build(struct tn_graph *g, const struct tn_description *d, uint32_t first, uint32_t end, uint32_t x)
 {
     for (uint32_t i = first; i < end && i < d->module_count; i++) {
-        /* By its place among those that do something: the identity of weights goes by these names. */
-        struct tn_module placed = d->modules[i], *m = &placed;
-        placed.index = i;
+        const struct tn_module *m = &d->modules[i];
         switch (m->kind) {
         case TN_MODULE_TRANSFORMER: return TN_NO_VALUE; /* only the first module may be one */
         case TN_MODULE_POOLING: x = build_pooling(g, m, x); break;
-        case TN_MODULE_DENSE: x = build_dense(g, m, x); break;
-        case TN_MODULE_LAYER_NORM: x = build_norm(g, m, x); break;
+        case TN_MODULE_DENSE: x = build_dense(g, d, m, x); break;
+        case TN_MODULE_LAYER_NORM: x = build_norm(g, d, m, x); break;
         case TN_MODULE_SPLADE: x = tn_graph_linear_pool(g, tn_graph_name(g, "module %llu pooled vocabulary", m->index), x, m->sum, m->twice); break;
         case TN_MODULE_NORMALIZE: x = tn_graph_normalize(g, tn_graph_name(g, "module %llu normalize", m->index), x); break;
         }
