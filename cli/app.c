@@ -341,6 +341,7 @@ static void choices_of_plan(const struct cli *cli, tn_plan_options *out)
     out->placement = choice(cli, "placement");
     out->numeric = choice(cli, "numeric");
     out->require_level = choice(cli, "require_level");
+    out->without = choice(cli, "without");
     out->hints = text_or_null(cli_json_path(cli->plan_doc.root, "hints.caller"));
     out->user_hints = text_or_null(cli_json_path(cli->plan_doc.root, "hints.user"));
     out->user_hints_name = text_or_null(cli_json_path(cli->plan_doc.root, "hints.user_name"));
@@ -361,6 +362,7 @@ tn_status cli_plan_options(struct cli *cli, const char *task, tn_plan_options *o
     out->placement = v->placement;
     out->numeric = v->numeric;
     out->require_level = v->require_level;
+    out->without = v->without;
     out->threads = (unsigned)v->threads;
     out->memory_limit = v->memory_limit;
     tn_status status = take_hints(cli, out);

@@ -20,6 +20,13 @@ static void put_names(struct cli_table *t, const struct cli_json *list)
     cli_table_cell(t, text);
 }
 
+static void view_patches(struct cli_view *v, const struct cli_json *list)
+{
+    for (const struct cli_json *p = cli_json_first(list); p; p = p->next)
+        cli_view_fieldf(v, "rewritten", "%s x %s: %s", cli_json_text(cli_json_get(p, "patch")), cli_json_text(cli_json_get(p, "count")),
+                        cli_json_text(cli_json_get(p, "what")));
+}
+
 static void view_graph(struct cli_view *v, const struct cli_json *root)
 {
     const struct cli_json *graph = cli_json_get(root, "graph");
@@ -29,6 +36,7 @@ static void view_graph(struct cli_view *v, const struct cli_json *root)
         cli_view_fieldf(v, "opset", "%s %s", m->key, cli_json_text(m));
     view_list(v, "input", cli_json_get(graph, "inputs"));
     view_list(v, "output", cli_json_get(graph, "outputs"));
+    view_patches(v, cli_json_get(root, "patches"));
     cli_view_heading(v, "nodes");
     cli_table_begin(&t, "llll");
     cli_table_cell(&t, "operator");
@@ -53,6 +61,8 @@ int cli_graph(struct cli *cli)
         return cli_fail_problem(cli);
     }
     options.format = cli->values.dot ? "dot" : "json";
+    options.optimized = cli->values.optimized;
+    options.without = cli->values.without;
     tn_status status = cli_open_package(cli, true);
     if (status == TN_OK) status = cli_check_unused(cli);
     if (status == TN_OK) status = tn_package_graph(cli->package, &options, &document, cli->err);

@@ -65,7 +65,7 @@ struct cli_option {
 struct cli_values {
     enum cli_verb_id verb;
     bool json, quiet, help, version;
-    const char *variant, *provider, *device, *placement, *numeric, *require_level, *plan, *cache_dir, *state_dir;
+    const char *variant, *provider, *device, *placement, *numeric, *require_level, *without, *plan, *cache_dir, *state_dir;
     const char *hint, *hints;
     uint64_t threads, memory_limit, timeout_ms; /* 0: not given */
     const char **descriptive;
@@ -81,7 +81,7 @@ struct cli_values {
     const char **inputs; /* [input_count] */
     size_t input_count;
     const char *output_dir, *state;
-    bool text, image, no_answer, dot;
+    bool text, image, no_answer, dot, optimized;
     double threshold;
     const char **operands;
     size_t operand_count;

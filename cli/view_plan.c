@@ -180,6 +180,13 @@ static void dataflow(struct cli_view *v, const struct cli_json *graph)
     }
     if (cli_json_count(operators) > SHOWN) cli_view_fieldf(v, "operators", "%s and %zu more kinds", line, cli_json_count(operators) - SHOWN);
     else cli_view_field(v, "operators", line);
+    used = 0;
+    line[0] = 0;
+    for (const struct cli_json *p = cli_json_first(cli_json_get(graph, "patches")); p && used < sizeof(line); p = p->next) {
+        int n = snprintf(line + used, sizeof(line) - used, "%s%s %s", used ? ", " : "", text(p, "count"), text(p, "patch"));
+        used += n > 0 ? (size_t)n : 0;
+    }
+    cli_view_fieldf(v, "rewritten", "%s%s%s nodes run", line, used ? "; " : "", text(graph, "nodes_run"));
     ports(v, "inputs", cli_json_get(graph, "inputs"));
     ports(v, "outputs", cli_json_get(graph, "outputs"));
 }

@@ -32,6 +32,7 @@ struct tn_component_request {
     bool picked;                       /* the head reads only the rows that the invocation picks */
     uint32_t first_module, module_end; /* modules[first, end) run inside, in order */
     const char *numeric;               /* "f32", "bf16" as the caller wrote it */
+    const char *without;               /* comma-separated rewritings of the graph to leave out; NULL: none */
     unsigned threads;                  /* most threads that an invocation may use, >= 1 */
     uint64_t max_rows;                 /* longest sequence in tokens, >= 1 */
     uint64_t hiding_rows;              /* longest sequence with rows behind its span, which no row then sees; 0: none has */

@@ -259,11 +259,13 @@ TN_API tn_status tn_package_verify(tn_package *package, tn_cancel_token *cancel,
 typedef struct tn_graph_options {
     size_t struct_size;
     const char *format; /* "json" (default) or "dot", the language of Graphviz */
+    int optimized;       /* not 0: as it is run, with the rewritings that were made under "patches" */
+    const char *without; /* comma-separated names of rewritings to leave out, "all" for every one; NULL: none */
 } tn_graph_options;
 
 /*
- * The graph of a package that is one, as it stands in the file: values with the types that follow, nodes in the order in
- * which they run. No weights are read. TN_UNSUPPORTED_TASK for other packages; a graph that cannot be run here is shown,
+ * The graph of a package that is one, as it stands in the file or as it is run: values with the types that follow, nodes in
+ * the order in which they run. No weights are read. TN_UNSUPPORTED_TASK for other packages; a graph that cannot be run here is shown,
  * and one that cannot be read is refused with all problems.
  */
 TN_API tn_status tn_package_graph(tn_package *package, const tn_graph_options *options, tn_document **out, tn_error *err);
@@ -286,6 +288,8 @@ typedef struct tn_plan_options {
      */
     const char *hints;
     const char *user_hints, *user_hints_name;
+    /* Of a package that is a graph: comma-separated names of rewritings to leave out, "all" for every one; NULL: none. */
+    const char *without;
 } tn_plan_options;
 
 typedef enum tn_decision {

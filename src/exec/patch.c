@@ -6,6 +6,7 @@
 
 #include "exec/patch_kit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Rewriting settles in two or three rounds; the bound is for graphs that are made to feed patches for ever. */
@@ -313,6 +314,9 @@ static enum tn_status leave_out(struct tn_patched *p, const char *const *without
         if (known) continue;
         struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_ASSESS, "there is no patch of this name");
         tn_found(f, "%s", without[i]);
+        char text[256] = "all";
+        for (size_t k = 0, at = 3; k < ROWS && at < sizeof(text); k++) at += (size_t)snprintf(text + at, sizeof(text) - at, ", %s", patches[k].name);
+        tn_expected(f, "some of %s", text);
         return TN_INVALID_REQUEST;
     }
     return TN_OK;

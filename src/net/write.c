@@ -135,7 +135,7 @@ static void write_net(struct tn_json_writer *w, const struct tn_net *net, unsign
     tn_jw_end_object(w);
 }
 
-void tn_net_write(struct tn_json_writer *w, const struct tn_model *model)
+void tn_net_write(struct tn_json_writer *w, const struct tn_model *model, tn_write_patches *patches)
 {
     const struct tn_onnx_view *view = model->view;
     tn_jw_begin_object(w);
@@ -149,7 +149,11 @@ void tn_net_write(struct tn_json_writer *w, const struct tn_model *model)
         tn_jw_i64(w, view->opsets[i].version);
     }
     tn_jw_end_object(w);
-    tn_jw_member_bool(w, "optimized", false);
+    tn_jw_member_bool(w, "optimized", patches != NULL);
+    if (patches) {
+        tn_jw_key(w, "patches");
+        patches(model, w);
+    }
     tn_jw_key(w, "graph");
     write_net(w, model->main, 0);
     tn_jw_end_object(w);

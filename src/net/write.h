@@ -5,8 +5,14 @@
 #include "base/json_write.h"
 #include "net/net.h"
 
-/* One object: file, versions, ports, constants, nodes with their attributes; graphs inside nodes below their node. */
-void tn_net_write(struct tn_json_writer *w, const struct tn_model *model);
+/* What was rewritten, as a value; the layer that rewrites has it. */
+typedef void tn_write_patches(const struct tn_model *model, struct tn_json_writer *w);
+
+/*
+ * One object: file, versions, ports, constants, nodes with their attributes; graphs inside nodes below their node. `patches`
+ * NULL: the graph is as it stands in the file.
+ */
+void tn_net_write(struct tn_json_writer *w, const struct tn_model *model, tn_write_patches *patches);
 /* The same for Graphviz: nodes and ports, edges labelled with types; constants of several elements are left out. */
 void tn_net_write_dot(struct tn_buf *out, const struct tn_model *model);
 

@@ -75,6 +75,7 @@ static enum tn_status read_value(struct reader *r, enum tn_plan_option option, s
     case TN_OPTION_PLACEMENT: return read_text(r, value, &r->options.placement);
     case TN_OPTION_NUMERIC: return read_text(r, value, &r->options.numeric);
     case TN_OPTION_REQUIRE_LEVEL: return read_text(r, value, &r->options.require_level);
+    case TN_OPTION_WITHOUT: return read_text(r, value, &r->options.without);
     case TN_OPTION_THREADS:
         st = read_number(r, value, UINT32_MAX, &number);
         r->options.threads = (unsigned)number;

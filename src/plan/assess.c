@@ -68,6 +68,7 @@ static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
         .first_module = s->route.first_module,
         .module_end = s->route.module_end,
         .numeric = known ? s->policy.numeric : "f32", /* an unknown one is a finding already */
+        .without = s->policy.without,
         .threads = s->policy.threads > s->planner->defaults.most_threads ? 1 : (unsigned)s->policy.threads,
         .max_rows = longest,
         .hiding_rows = s->route.hiding_rows,

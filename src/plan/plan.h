@@ -27,7 +27,8 @@
     X(NUMERIC, "numeric")                                                                          \
     X(REQUIRE_LEVEL, "require_level")                                                              \
     X(THREADS, "threads")                                                                          \
-    X(MEMORY_LIMIT, "memory_limit")
+    X(MEMORY_LIMIT, "memory_limit")                                                                \
+    X(WITHOUT, "without")
 
 enum tn_plan_option {
 #define X(name, text) TN_OPTION_##name,
@@ -44,6 +45,7 @@ enum { TN_POLICY_PROVIDERS = 8 };
 struct tn_policy {
     const char *task_name, *provider_list, *device, *placement, *numeric;
     const char *require_level; /* NULL: whatever is structurally valid may run */
+    const char *without;       /* names of rewritings to leave out; NULL: none */
     uint64_t threads, memory_limit; /* limit in bytes, 0: none */
     struct tn_option option[TN_PLAN_OPTIONS]; /* the same with who said it, and against whom */
     /* resolved */

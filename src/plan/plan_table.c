@@ -178,7 +178,8 @@ TN_DOC_OBJECT_TYPE(tn_plan_options_type, "Options", "Everything that a caller ma
     TN_DOC_MUST("numeric", &tn_plan_text_option_type, "Numeric policy."),
     TN_DOC_MUST("require_level", &tn_plan_text_option_type, "Evidence that must be there."),
     TN_DOC_MUST("threads", &tn_plan_number_option_type, "Threads."),
-    TN_DOC_MUST("memory_limit", &tn_plan_number_option_type, "Bytes that may be taken; 0 for no limit."));
+    TN_DOC_MUST("memory_limit", &tn_plan_number_option_type, "Bytes that may be taken; 0 for no limit."),
+    TN_DOC_MUST("without", &tn_plan_text_option_type, "Rewritings of a graph that are left out."));
 
 TN_DOC_OBJECT_TYPE(tn_plan_numeric_type, "Numeric", "Numeric policy in its four fields.",
     TN_DOC_MUST("stored", TN_DOC_TEXT, "Type of the stored weights."),
@@ -329,6 +330,12 @@ TN_DOC_OBJECT_TYPE(tn_plan_operator_count_type, "OperatorCount", "An operator an
     TN_DOC_MUST("version", TN_DOC_UINT64, "Version of the domain."),
     TN_DOC_MUST("count", TN_DOC_UINT64, "Nodes."));
 
+TN_DOC_OBJECT_TYPE(tn_plan_patch_type, "Patch", "A rewriting of the graph that keeps what it computes.",
+    TN_DOC_MUST("patch", TN_DOC_TEXT, "Its name, by which it can be left out."),
+    TN_DOC_MUST("what", TN_DOC_TEXT, "What it does."),
+    TN_DOC_MUST("count", TN_DOC_UINT64, "How often it was made."),
+    TN_DOC_MUST("nodes", TN_DOC_LIST_OF(TN_DOC_TEXT), "The first nodes at which it was made."));
+
 TN_DOC_OBJECT_TYPE(tn_plan_dataflow_type, "Dataflow", "A graph by what can be seen from outside.",
     TN_DOC_MUST("file", TN_DOC_TEXT, "Where it stands."),
     TN_DOC_MUST("nodes", TN_DOC_UINT64, "Nodes, those of graphs inside nodes too."),
@@ -336,6 +343,10 @@ TN_DOC_OBJECT_TYPE(tn_plan_dataflow_type, "Dataflow", "A graph by what can be se
     TN_DOC_MUST("inputs", TN_DOC_LIST_OF(&tn_plan_port_type), "Inputs, in order."),
     TN_DOC_MUST("outputs", TN_DOC_LIST_OF(&tn_plan_port_type), "Outputs, in order."),
     TN_DOC_MUST("operators", TN_DOC_LIST_OF(&tn_plan_operator_count_type), "Operators, in the order of their first use."),
+    TN_DOC_MUST("patches", TN_DOC_LIST_OF(&tn_plan_patch_type), "Rewritings that were made, in order."),
+    TN_DOC_MUST("nodes_run", TN_DOC_UINT64, "Nodes that are left after them."),
+    TN_DOC_MUST("values_bytes", TN_DOC_UINT64, "Most bytes of values that are there at once, as far as shapes are known."),
+    TN_DOC_MUST("open_shapes", TN_DOC_BOOLEAN, "Whether requests decide sizes, so that memory follows from them."),
     TN_DOC_MUST("calls", TN_DOC_TEXT, "How calls of one session follow one another."));
 
 TN_DOC_OBJECT_TYPE(tn_plan_document_type, "Plan", "Exactly how a task will run. Nothing that changes an answer is left open.",

@@ -215,6 +215,7 @@ enum tn_status tn_policy_make(struct tn_policy *policy, struct tn_arena *arena, 
     policy->placement = keep(&m, TN_OPTION_PLACEMENT, options->placement, "strict");
     policy->numeric = keep(&m, TN_OPTION_NUMERIC, options->numeric, "f32");
     policy->require_level = keep(&m, TN_OPTION_REQUIRE_LEVEL, options->require_level, NULL);
+    policy->without = keep(&m, TN_OPTION_WITHOUT, options->without, NULL);
     policy->threads = keep_number(&m, TN_OPTION_THREADS, options->threads, defaults->threads);
     policy->memory_limit = keep_number(&m, TN_OPTION_MEMORY_LIMIT, options->memory_limit, defaults->memory_limit);
     if (!m.no_memory) {

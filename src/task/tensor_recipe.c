@@ -415,10 +415,11 @@ static enum tn_status take_state(struct tn_recipe_run *run, const struct tn_grap
     return q->next[state - run->graph->states] ? TN_OK : TN_INSUFFICIENT_MEMORY;
 }
 
-static enum tn_status take_result(struct tn_recipe_run *run, uint32_t output, const struct tn_tensor *t)
+/* The value itself, which goes over to the run. */
+static enum tn_status take_result(struct tn_recipe_run *run, uint32_t output, struct tn_tensor *t)
 {
     struct tn_str name = run->graph->view->outputs[output].name;
-    struct tn_tensor *copy = run->results[run->value_count] = tn_tensor_copy(&run->heap, t);
+    struct tn_tensor *copy = run->results[run->value_count] = tn_tensor_move(&run->heap, t);
     tn_port_value *v = &run->values[run->value_count];
     run->value_count += copy != NULL;
     if (!copy || !view_of(run, copy, v)) return TN_INSUFFICIENT_MEMORY;
@@ -426,16 +427,20 @@ static enum tn_status take_result(struct tn_recipe_run *run, uint32_t output, co
     return TN_OK;
 }
 
-/* Copies what came out and lets the component's own go. */
+/* Results go over to the run and so outlive the component; states are copied, their memory serves the next call. */
 static enum tn_status take_results(struct tn_recipe_run *run, struct tn_graph_call *call, struct tn_error *err)
 {
     enum tn_status st = TN_OK;
     for (uint32_t i = 0; i < run->graph->view->output_count; i++) {
         struct tn_tensor *t = call->out[i];
         const struct tn_graph_state *state = state_of(run, i);
-        if (!st && t) st = state ? take_state(run, state, t, err) : take_result(run, i, t);
-        tn_tensor_drop(t);
         call->out[i] = NULL;
+        if (!st && t && !state) {
+            st = take_result(run, i, t);
+            continue;
+        }
+        if (!st && t) st = take_state(run, state, t, err);
+        tn_tensor_drop(t);
     }
     return st == TN_INSUFFICIENT_MEMORY ? tn_error_memory(err, TN_PHASE_EXECUTE, "keeping the results of a graph") : st;
 }

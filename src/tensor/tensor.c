@@ -200,6 +200,37 @@ struct tn_tensor *tn_tensor_copy(struct tn_heap *heap, const struct tn_tensor *t
     return whole;
 }
 
+/* Numbers in memory of its own that one reference keeps. */
+static bool is_sole(const struct tn_tensor *t)
+{
+    const char *own = (const char *)t + ((sizeof(*t) + 63) & ~(size_t)63);
+    return t->refs == 1 && t->kind == TN_KIND_TENSOR && !t->texts && !t->base && t->data == own;
+}
+
+static void change_heap(struct tn_heap *to, struct tn_tensor *t)
+{
+    size_t bytes = ((struct tn_heap_block *)(void *)t - 1)->bytes;
+    t->heap->held -= bytes;
+    t->heap->live -= bytes;
+    to->held += bytes;
+    to->live += bytes;
+    t->heap = to;
+}
+
+struct tn_tensor *tn_tensor_move(struct tn_heap *heap, struct tn_tensor *t)
+{
+    bool same = t->heap->alloc == heap->alloc, whole = is_sole(t);
+    bool view = t->refs == 1 && t->kind == TN_KIND_TENSOR && !t->texts && t->base && t->base->heap == t->heap && is_sole(t->base);
+    if (!same || (!whole && !view)) {
+        struct tn_tensor *copy = tn_tensor_copy(heap, t);
+        tn_tensor_drop(t);
+        return copy;
+    }
+    if (view) change_heap(heap, t->base);
+    change_heap(heap, t);
+    return t;
+}
+
 struct tn_tensor *tn_tensor_keep(struct tn_tensor *t)
 {
     if (t) t->refs++;

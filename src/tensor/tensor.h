@@ -73,6 +73,11 @@ struct tn_tensor *tn_tensor_group(struct tn_heap *heap, enum tn_tensor_kind kind
                                   uint64_t count);
 /* Everything below a value, in memory of another heap. NULL without memory. */
 struct tn_tensor *tn_tensor_copy(struct tn_heap *heap, const struct tn_tensor *t);
+/*
+ * The same for a value that its owner gives away, whose reference goes over: without copying where nobody else has it and the
+ * heaps take from one allocator. NULL without memory; the reference is gone in either case.
+ */
+struct tn_tensor *tn_tensor_move(struct tn_heap *heap, struct tn_tensor *t);
 /* Both take NULL. */
 struct tn_tensor *tn_tensor_keep(struct tn_tensor *t);
 void tn_tensor_drop(struct tn_tensor *t);

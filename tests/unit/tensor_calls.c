@@ -274,6 +274,72 @@ TEST(every_gap_at_once)
     api_end(&a);
 }
 
+/* In the main graph, in a branch, in a function; and an operand of a type that the operator does not take. */
+TEST(gaps_in_every_graph)
+{
+    static const char *const parts[] = {
+        "Frobnicate of domain ai.onnx, version 17", "\"frob\"", "Foo of domain com.example, version 1", "\"foo\"",
+        "Inner of domain com.example, version 1", "\"inner\"", "Deep of domain com.example, version 1", "\"deep\"",
+        "Tanh of domain ai.onnx, version 17", "\"typed\"", "int32 [n] for input", "float32, float16, float64, bfloat16"};
+    struct api a;
+    REQUIRE(api_begin(&a, 1));
+    tn_package *package = tensor_open(&a, "all_gaps.onnx");
+    tn_plan_options o = TN_INIT(tn_plan_options);
+    tn_plan *plan = NULL;
+    tn_document *check = NULL;
+    tn_decision decision = TN_ELIGIBLE;
+    o.task = "tensor";
+    REQUIRE(package);
+    CHECK_INT(tn_assess(package, &o, &decision, &check, a.err), TN_OK);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) CHECK_CONTAINS(tn_document_text(check, NULL), parts[i]);
+    CHECK_INT(tn_plan_new(package, &o, &plan, a.err), TN_UNSUPPORTED_OPERATOR);
+    CHECK_INT(tn_error_finding_count(a.err), 5);
+    tn_document_free(check);
+    tn_package_free(package);
+    api_end(&a);
+}
+
+/* The plan names what is rewritten; what is left out is part of the plan, and an unknown name is refused with all names. */
+TEST(rewritings_of_a_plan)
+{
+    struct api a;
+    REQUIRE(api_begin(&a, 1));
+    tn_package *package = tensor_open(&a, "add.onnx");
+    tn_plan_options o = TN_INIT(tn_plan_options);
+    tn_graph_options g = TN_INIT(tn_graph_options);
+    tn_plan *plan = NULL, *without = NULL, *again = NULL;
+    tn_document *text = NULL, *other = NULL, *graph = NULL;
+    size_t length;
+    o.task = "tensor";
+    REQUIRE(package);
+    REQUIRE(tn_plan_new(package, &o, &plan, a.err) == TN_OK && tn_plan_json(plan, &text, a.err) == TN_OK);
+    CHECK_CONTAINS(tn_document_text(text, NULL), "\"patch\":\"identity\"");
+    CHECK_CONTAINS(tn_document_text(text, NULL), "\"nodes_run\":2");
+    o.without = "identity, pairs";
+    REQUIRE(tn_plan_new(package, &o, &without, a.err) == TN_OK && tn_plan_json(without, &other, a.err) == TN_OK);
+    CHECK_CONTAINS(tn_document_text(other, NULL), "\"nodes_run\":3");
+    CHECK(strstr(tn_document_text(other, NULL), "\"patch\":\"identity\"") == NULL);
+    CHECK_INT(tn_plan_parse(package, tn_document_text(other, &length), length, &again, a.err), TN_OK);
+    tn_plan_free(again);
+    o.without = "identities";
+    CHECK_INT(tn_plan_new(package, &o, &again, a.err), TN_INVALID_REQUEST);
+    CHECK_CONTAINS(tn_error_expected(a.err), "identity");
+    CHECK(again == NULL);
+    g.optimized = 1;
+    CHECK_INT(tn_package_graph(package, &g, &graph, a.err), TN_OK);
+    CHECK_CONTAINS(tn_document_text(graph, NULL), "\"optimized\":true");
+    CHECK(strstr(tn_document_text(graph, NULL), "\"operator\":\"Identity\"") == NULL);
+    tn_document_free(graph);
+    g.without = "nothing like it";
+    CHECK_INT(tn_package_graph(package, &g, &graph, a.err), TN_INVALID_REQUEST);
+    tn_document_free(other);
+    tn_document_free(text);
+    tn_plan_free(without);
+    tn_plan_free(plan);
+    tn_package_free(package);
+    api_end(&a);
+}
+
 TEST(versions_that_are_not_known)
 {
     static const struct {

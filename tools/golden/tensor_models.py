@@ -130,6 +130,39 @@ def stateful_calls(path):
     return calls
 
 
+def bodies():
+    """Graphs inside nodes with constants of their own: a loop around a product and a branch, and a scan; any number of rows."""
+    rng = np.random.default_rng(7)
+    weight = tensor("w", rng.standard_normal((4, 4)).astype(np.float32))
+    then = helper.make_graph([node("Add", ["m", "c"], ["t"])], "then", [], [value("t", F32, None)], [tensor("c", np.float32(0.25))])
+    other = helper.make_graph([node("Mul", ["m", "d"], ["e"])], "else", [], [value("e", F32, None)], [tensor("d", np.float32(-2))])
+    body = helper.make_graph([node("MatMul", ["h", "w"], ["m"]), node("If", ["flag"], ["b"], then_branch=then, else_branch=other), node("Tanh", ["b"], ["g"]),
+                              node("Identity", ["cond"], ["cond_out"]), node("Identity", ["g"], ["row"])], "body",
+                             [value("i", I64, []), value("cond", TensorProto.BOOL, []), value("h", F32, None)],
+                             [value("cond_out", TensorProto.BOOL, []), value("g", F32, None), value("row", F32, None)], [weight])
+    step = helper.make_graph([node("Add", ["s", "x_t"], ["s_out"]), node("Identity", ["s_out"], ["y_t"])], "step", [value("s", F32, [4]), value("x_t", F32, [4])],
+                             [value("s_out", F32, [4]), value("y_t", F32, [4])])
+    return model([node("Loop", ["trips", "", "x"], ["last", "all"], body=body), node("Scan", ["zero", "last"], ["sum", "sums"], body=step, num_scan_inputs=1)],
+                 [value("x", F32, ["n", 4]), value("flag", TensorProto.BOOL, [])],
+                 [value("last", F32, ["n", 4]), value("all", F32, [3, "n", 4]), value("sum", F32, [4]), value("sums", F32, ["n", 4])],
+                 [tensor("trips", np.array(3, np.int64)), tensor("zero", np.zeros(4, np.float32))])
+
+
+def all_gaps():
+    """What cannot be computed, in the main graph, in a graph inside a node, and in a function."""
+    inside = helper.make_graph([helper.make_node("Inner", ["d"], ["i"], name="inner", domain="com.example")], "then", [], [value("i", F32, ["n"])])
+    other = helper.make_graph([node("Identity", ["d"], ["j"])], "else", [], [value("j", F32, ["n"])])
+    function = helper.make_function("local.test", "Wrapped", ["a"], ["b"], [helper.make_node("Deep", ["a"], ["b"], name="deep", domain="com.example")],
+                                    [helper.make_opsetid("", 17), helper.make_opsetid("com.example", 1)])
+    m = model([node("Frobnicate", ["d"], ["f"], name="frob"), helper.make_node("Foo", ["d"], ["g"], name="foo", domain="com.example"),
+               node("If", ["flag"], ["k"], name="branch", then_branch=inside, else_branch=other),
+               helper.make_node("Wrapped", ["d"], ["w"], name="wrapped", domain="local.test"), node("Tanh", ["whole"], ["t"], name="typed")],
+              [value("d", F32, ["n"]), value("flag", TensorProto.BOOL, []), value("whole", TensorProto.INT32, ["n"])],
+              [value(n, F32, ["n"]) for n in ("f", "g", "k", "w")] + [value("t", TensorProto.INT32, ["n"])], domains=[("com.example", 1), ("local.test", 1)])
+    m.functions.append(function)
+    return m
+
+
 def gaps():
     """Three nodes that cannot be computed: a type, an operator, a domain."""
     return model([node("Cos", ["d"], ["c"], name="cosine"), node("Frobnicate", ["d"], ["f"], name="frob"),
@@ -166,6 +199,8 @@ CASES = {
     "kinds": [{"text": np.array(["", "ä €", "tab\t\"quoted\""]), "flag": np.array([True, False, True]),
                "half": np.array([1.5, -2.25, 65504], np.float16), "whole": np.array(-2**62, np.int64)}],
     "state": [{"x": np.array([[1, 2]], np.float32), "state": np.array([[0.5, 0.25]], np.float32)}],
+    "bodies": [{"x": np.arange(8, dtype=np.float32).reshape(2, 4) / 8, "flag": np.array(True)},
+               {"x": np.arange(12, dtype=np.float32).reshape(3, 4) / -8, "flag": np.array(False)}],
     "softmax11": [{"x": np.array([[[1, 2], [3, 4]]], np.float32)}],
     "softmax13": [{"x": np.array([[[1, 2], [3, 4]]], np.float32)}],
     "external": [{"x": np.array([1, 2, 3], np.float32)}],
@@ -193,7 +228,7 @@ def write_stateful(folder):
 def main():
     OUT.mkdir(exist_ok=True)
     write_stateful(OUT / "stateful")
-    models = {"add": add(), "kinds": kinds(), "sequence": sequence(), "state": state(), "gaps": gaps(), "softmax11": softmax(11),
+    models = {"add": add(), "kinds": kinds(), "sequence": sequence(), "state": state(), "gaps": gaps(), "all_gaps": all_gaps(), "bodies": bodies(), "softmax11": softmax(11),
               "softmax13": softmax(13), **versions()}
     for name, m in models.items():
         (OUT / f"{name}.onnx").write_bytes(m.SerializeToString())

@@ -140,6 +140,8 @@ static void native_fingerprint(const struct tn_assessment *a, struct tn_sha256 *
     if (program->net) {
         tn_sha256_update_str(h, tn_str_of(program->kernels->isa_class));
         tn_sha256_update(h, program->net->structure.bytes, sizeof(program->net->structure.bytes));
+        tn_sha256_update_u64(h, program->net->without_count);
+        for (size_t i = 0; i < program->net->without_count; i++) tn_sha256_update_str(h, tn_str_of(program->net->without[i]));
         return;
     }
     tn_sha256_update_str(h, tn_str_of(program->family->name));

@@ -43,8 +43,12 @@ struct tn_native_layer {
 /* What a package that is a graph comes to, from headers alone. The graph itself is read again by each load. */
 struct tn_native_net {
     uint64_t nodes, constant_bytes;
+    uint64_t values_bytes; /* most of values at once, of shapes that are known */
+    bool open;             /* others follow from requests */
     struct tn_digest structure;
     struct tn_str members; /* of the plan document: the text of a JSON object */
+    const char **without;  /* [without_count] patches to leave out */
+    size_t without_count;
 };
 
 struct tn_native_program {

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/json_write.h"
+#include "exec/patch.h"
 #include "net/check.h"
 
 #include <stdio.h>
@@ -231,13 +232,29 @@ static void write_operators(struct tn_json_writer *w, const struct tallies *t)
     tn_jw_end_array(w);
 }
 
-static enum tn_status write_members(struct tn_native_net *net, const struct tn_model *model, struct tn_arena *arena)
+/* What becomes of the graph: the plan names it, and a load does the same again. */
+static enum tn_status write_patched(struct tn_native_net *net, struct tn_model *model, struct tn_json_writer *w, struct tn_error *err)
+{
+    struct sums s = {0, 0};
+    enum tn_status st = tn_net_patch(model, net->without, net->without_count, err);
+    if (!st) st = peak_of(model->main, model->ctx->alloc, &net->values_bytes, &net->open);
+    if (st) return st;
+    (void)each_net(model->main, add_net, &s); /* the sums did not overflow before */
+    tn_jw_key(w, "patches");
+    tn_net_patches_write(model, w);
+    tn_jw_member_u64(w, "nodes_run", s.nodes);
+    tn_jw_member_u64(w, "values_bytes", net->values_bytes);
+    tn_jw_member_bool(w, "open_shapes", net->open);
+    return TN_OK;
+}
+
+static enum tn_status write_members(struct tn_native_net *net, struct tn_model *model, struct tn_arena *arena, struct tn_error *err)
 {
     struct tn_buf text;
     struct tn_json_writer w;
     char hex[TN_SHA256_HEX];
     struct tallies t = {.arena = arena};
-    if (!each_net(model->main, tally_net, &t)) return TN_INSUFFICIENT_MEMORY;
+    if (!each_net(model->main, tally_net, &t)) return tn_error_memory(err, TN_PHASE_ASSESS, "assessing a graph");
     tn_buf_init(&text, model->ctx->alloc, (size_t)model->ctx->limits.json_bytes);
     tn_jw_init(&w, &text, false);
     tn_jw_begin_object(&w);
@@ -247,11 +264,12 @@ static enum tn_status write_members(struct tn_native_net *net, const struct tn_m
     write_inputs(&w, model);
     write_outputs(&w, model);
     write_operators(&w, &t);
+    enum tn_status st = write_patched(net, model, &w, err);
     tn_jw_member_cstr(&w, "calls", "one at a time, in the order of arrival");
     tn_jw_end_object(&w);
-    if (!tn_buf_status(&text)) net->members = tn_arena_str(arena, tn_buf_str(&text));
+    if (!st && !tn_buf_status(&text)) net->members = tn_arena_str(arena, tn_buf_str(&text));
     tn_buf_release(&text);
-    return net->members.s ? TN_OK : TN_INSUFFICIENT_MEMORY;
+    return st || net->members.s ? st : tn_error_memory(err, TN_PHASE_ASSESS, "assessing a graph");
 }
 
 /* ---- stored types ------------------------------------------------------------------------------------------------- */
@@ -289,20 +307,39 @@ static struct tn_str stored_of(const struct tn_model *model)
 /* ---- whole -------------------------------------------------------------------------------------------------------- */
 
 /* Memory of calls whose shapes are open cannot be told from headers; the figure then is a lower bound. */
-static enum tn_status summarise(struct tn_native_net *net, const struct tn_model *model, struct tn_assessment *a)
+static enum tn_status summarise(struct tn_native_net *net, struct tn_model *model, struct tn_assessment *a, struct tn_error *err)
 {
     struct sums s = {0, 0};
-    uint64_t peak;
-    bool open = false;
-    if (!each_net(model->main, add_net, &s)) return TN_RESOURCE_LIMIT;
-    enum tn_status st = peak_of(model->main, model->ctx->alloc, &peak, &open);
-    if (st) return st;
+    if (!each_net(model->main, add_net, &s)) {
+        tn_error_set(err, TN_RESOURCE_LIMIT, TN_PHASE_ASSESS, "the sizes of this graph do not fit the machine's words");
+        return TN_RESOURCE_LIMIT;
+    }
     net->nodes = s.nodes;
     net->constant_bytes = s.constants;
     net->structure = tn_native_net_structure(model);
-    a->estimate = (struct tn_estimate){.weights_bytes = s.constants, .workspace_bytes = peak, .uncertainty = open ? 1.0 : 0.5};
     a->numeric = (struct tn_numeric){.stored = stored_of(model), .compute = TN_COMPUTE_F32, .accumulate = "f32", .kv = "none"};
-    return write_members(net, model, &a->arena);
+    enum tn_status st = write_members(net, model, &a->arena, err);
+    a->estimate = (struct tn_estimate){.weights_bytes = s.constants, .workspace_bytes = net->values_bytes, .uncertainty = net->open ? 1.0 : 0.5};
+    return st;
+}
+
+/* "a, b,c" into names of the arena. */
+static bool split_without(struct tn_native_net *net, struct tn_arena *arena, const char *list)
+{
+    size_t most = 1;
+    for (const char *p = list; p && *p; p++) most += *p == ',';
+    if (!list) return true;
+    char *at = tn_arena_strndup(arena, list, strlen(list));
+    net->without = tn_arena_array(arena, most, sizeof(*net->without));
+    if (!at || !net->without) return false;
+    while (at) {
+        char *comma = strchr(at, ',');
+        if (comma) *comma = 0;
+        while (*at == ' ') at++;
+        net->without[net->without_count++] = at;
+        at = comma ? comma + 1 : NULL;
+    }
+    return true;
 }
 
 /* A refusal that came as an error joins the findings, so that it is listed with the others. */
@@ -328,9 +365,7 @@ static enum tn_status assess_into(struct tn_native_net *net, struct tn_assessmen
     bool open;
     enum tn_status st = tn_native_net_open(r->ctx, r->d->inv, r->graph, &a->findings, &file, &open, &model, err);
     if (!st && model) {
-        st = summarise(net, model, a);
-        if (st == TN_INSUFFICIENT_MEMORY) tn_error_memory(err, TN_PHASE_ASSESS, "assessing a graph");
-        else if (st) tn_error_set(err, st, TN_PHASE_ASSESS, "the sizes of this graph do not fit the machine's words");
+        st = summarise(net, model, a, err);
         if (!st) a->decision = TN_ELIGIBLE;
     }
     close_model(&model, &file, &open);
@@ -350,7 +385,8 @@ enum tn_status tn_native_net_assess(struct tn_native_program *program, struct tn
         program->net = net;
         if (program->compute == TN_COMPUTE_BF16) refuse_bf16(a);
         /* What the description refuses would be found a second time, or hide what follows from it. */
-        if (!r->d->findings.blockers) st = assess_into(net, a, r, own);
+        if (!split_without(net, &a->arena, r->without)) st = tn_error_memory(own, TN_PHASE_ASSESS, "assessing a graph");
+        else if (!r->d->findings.blockers) st = assess_into(net, a, r, own);
     }
     if (own && st == TN_INSUFFICIENT_MEMORY) {
         tn_error_memory(err, TN_PHASE_ASSESS, "assessing a graph");

@@ -36,6 +36,8 @@ enum tn_status tn_native_net_load(struct tn_instance *instance, const struct tn_
     struct tn_program_options options = {.pool = env->pool,
                                          .threads = program->threads,
                                          .kernels = program->kernels,
+                                         .without = program->net->without,
+                                         .without_count = program->net->without_count,
                                          .cancel = env->cancel,
                                          .progress = env->progress,
                                          .progress_user = env->progress_user};

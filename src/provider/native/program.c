@@ -335,6 +335,12 @@ enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_com
     program->max_rows = r->max_rows;
     choose_numeric(program, a, r);
     if (r->graph) return tn_native_net_assess(program, a, r, err);
+    if (r->without) {
+        struct tn_finding *f = tn_findings_add(&a->findings, TN_BLOCKER, TN_UNSUPPORTED_OPTION, TN_PHASE_ASSESS,
+                                               "rewritings are left out of a graph, and the package is none");
+        tn_at_option(f, "without");
+        tn_found(f, "%s", r->without);
+    }
     program->family = tn_family_of(r->component);
     if (!program->family) {
         refuse_family(a, r->component);
