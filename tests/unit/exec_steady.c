@@ -8,6 +8,8 @@
 #include "net/check.h"
 #include "real_models.h"
 
+#include <pthread.h>
+
 struct loaded {
     struct tn_alloc alloc;
     struct tn_context ctx;
@@ -108,6 +110,55 @@ static void check_steady(const char *path, int64_t one, int64_t two)
         tn_tensor_drop(a[i]);
         tn_tensor_drop(b[i]);
     }
+    unload(&l);
+}
+
+struct worker {
+    struct loaded *l;
+    struct tn_exec_context *context;
+    float last[24];
+    bool good;
+};
+
+static void *work(void *user)
+{
+    struct worker *w = user;
+    const struct tn_net *net = w->l->model->main;
+    struct tn_error *err = malloc(sizeof(*err));
+    struct tn_tensor *in[PORTS], *out[PORTS];
+    static const int64_t dims[] = {6, 4};
+    struct tn_heap *heap = tn_exec_heap(w->context);
+    in[0] = tn_tensor_new(heap, TN_EL_F32, 2, dims);
+    in[1] = tn_tensor_new(heap, TN_EL_BOOL, 0, NULL);
+    w->good = err && in[0] && in[1];
+    for (int i = 0; w->good && i < 24; i++) ((float *)in[0]->data)[i] = (float)i / 24;
+    if (w->good) *(uint8_t *)in[1]->data = 1;
+    for (int i = 0; w->good && i < 200; i++) {
+        w->good = tn_exec_run(w->context, in, out, NULL, NULL, err) == TN_OK;
+        if (w->good) memcpy(w->last, out[0]->data, sizeof(w->last));
+        for (uint32_t k = 0; w->good && k < net->output_count; k++) tn_tensor_drop(out[k]);
+    }
+    tn_tensor_drop(in[0]);
+    tn_tensor_drop(in[1]);
+    free(err);
+    return NULL;
+}
+
+/* Two contexts of one program at once: what they share is read only. */
+TEST(contexts_in_parallel)
+{
+    struct loaded l;
+    struct worker w[2];
+    pthread_t threads[2];
+    REQUIRE(load(&l, test_path("golden/tensor/bodies.onnx"), 1));
+    for (int i = 0; i < 2; i++) {
+        w[i] = (struct worker){.l = &l};
+        REQUIRE(tn_exec_context_new(l.program, &w[i].context, l.err) == TN_OK);
+    }
+    for (int i = 0; i < 2; i++) REQUIRE(pthread_create(&threads[i], NULL, work, &w[i]) == 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    CHECK(w[0].good && w[1].good && memcmp(w[0].last, w[1].last, sizeof(w[0].last)) == 0);
+    for (int i = 0; i < 2; i++) tn_exec_context_free(w[i].context);
     unload(&l);
 }
 

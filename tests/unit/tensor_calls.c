@@ -317,9 +317,9 @@ TEST(rewritings_of_a_plan)
     CHECK_CONTAINS(tn_document_text(text, NULL), "\"nodes_run\":2");
     o.without = "identity, pairs";
     REQUIRE(tn_plan_new(package, &o, &without, a.err) == TN_OK && tn_plan_json(without, &other, a.err) == TN_OK);
-    CHECK_CONTAINS(tn_document_text(other, NULL), "\"nodes_run\":3");
+    CHECK_CONTAINS(tn_document_text(other, &length), "\"nodes_run\":3");
     CHECK(strstr(tn_document_text(other, NULL), "\"patch\":\"identity\"") == NULL);
-    CHECK_INT(tn_plan_parse(package, tn_document_text(other, &length), length, &again, a.err), TN_OK);
+    CHECK_INT(tn_plan_parse(package, tn_document_text(other, NULL), length, &again, a.err), TN_OK);
     tn_plan_free(again);
     o.without = "identities";
     CHECK_INT(tn_plan_new(package, &o, &again, a.err), TN_INVALID_REQUEST);
@@ -327,8 +327,8 @@ TEST(rewritings_of_a_plan)
     CHECK(again == NULL);
     g.optimized = 1;
     CHECK_INT(tn_package_graph(package, &g, &graph, a.err), TN_OK);
-    CHECK_CONTAINS(tn_document_text(graph, NULL), "\"optimized\":true");
-    CHECK(strstr(tn_document_text(graph, NULL), "\"operator\":\"Identity\"") == NULL);
+    CHECK_CONTAINS(tn_document_text(graph, NULL), "\"optimized\": true");
+    CHECK(strstr(tn_document_text(graph, NULL), "\"operator\": \"Identity\"") == NULL);
     tn_document_free(graph);
     g.without = "nothing like it";
     CHECK_INT(tn_package_graph(package, &g, &graph, a.err), TN_INVALID_REQUEST);
