@@ -6,6 +6,8 @@
 
 #include "base/checked.h"
 
+#include <string.h>
+
 struct tn_three {
     size_t group_bytes;
     char *packed; /* by group */
@@ -23,6 +25,19 @@ static enum tn_float_type float_type(enum tn_element e)
     return e == TN_EL_F16 ? TN_FLOAT_F16 : e == TN_EL_BF16 ? TN_FLOAT_BF16 : TN_FLOAT_F32;
 }
 
+/* Weights that are infinite or NaN have to meet the inputs that they meet, and no others. */
+static bool all_finite(const struct tn_tensor *w)
+{
+    const uint32_t exponent = w->element == TN_EL_F32 ? 0x7f800000u : w->element == TN_EL_F16 ? 0x7c00u : 0x7f80u;
+    const size_t size = tn_element_size(w->element);
+    for (uint64_t i = 0; i < w->count; i++) {
+        uint32_t bits = 0;
+        memcpy(&bits, (const char *)w->data + i * size, size);
+        if ((bits & exponent) == exponent) return false;
+    }
+    return true;
+}
+
 bool tn_three_pays(const struct tn_node *node, const struct tn_tensor *w)
 {
     struct tn_window window;
@@ -34,7 +49,7 @@ bool tn_three_pays(const struct tn_node *node, const struct tn_tensor *w)
         if (window.stride[i] != 1 || window.dilation[i] != 1) return false;
     }
     int64_t maps = w->dims[0] / groups, channels = w->dims[1];
-    return maps >= LEAST && channels >= LEAST && maps <= MOST_PRODUCTS && channels <= MOST_PRODUCTS / maps;
+    return maps >= LEAST && channels >= LEAST && maps <= MOST_PRODUCTS && channels <= MOST_PRODUCTS / maps && all_finite(w);
 }
 
 struct packing {

@@ -146,3 +146,32 @@ TEST(kernel_conv3_half)
         free(y);
     }
 }
+
+/* What is not finite in a plain sum is not finite here, and nothing else. */
+TEST(kernel_conv3_not_finite)
+{
+    EACH_TABLE(k) {
+        uint64_t seed = 11;
+        struct shape s = {10, 9, 13, 30, 1, 1, 13, 30};
+        struct problem p = setup(k, &seed, s);
+        size_t plane = s.out_height * s.out_width, count = s.maps * plane;
+        p.x.p[2 * 13 * 30 + 5 * 30 + 7] = INFINITY;
+        p.x.p[12 * 30 + 29] = NAN;
+        p.x.p[4 * 13 * 30 + 9 * 30 + 20] = 1e38f;
+        struct guarded y = guarded_new(count, 1);
+        struct tn_conv3_args a = args_of(&p, y.p);
+        a.after = NULL;
+        k->conv3(&a);
+        for (size_t i = 0; i < count; i++) {
+            size_t row = i % plane / 30, column = i % 30;
+            bool near = (row + 1 >= 5 && row <= 6 && column + 1 >= 7 && column <= 8) || (row >= 11 && column >= 28);
+            double magnitude, want;
+            CHECK((bool)isfinite(y.p[i]) == !near);
+            if (near || row < 7) continue;
+            want = exact(&p, i / plane, row, column, &magnitude);
+            if (want > 0) CHECK(fabs((double)y.p[i] - want) < 2e-5 * magnitude);
+        }
+        guarded_free(&y, "y");
+        teardown(&p);
+    }
+}

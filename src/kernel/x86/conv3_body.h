@@ -30,11 +30,17 @@ bool TN_ISA(conv3_pack_size)(size_t maps, size_t channels, size_t *bytes)
     return tn_mul(maps, channels, &count) && tn_mul(count, POINTS * sizeof(float), &count) && tn_round_up(count, 64, bytes);
 }
 
-/* V [36][channels][TILES], M [36][maps][TILES] */
+/* V [36][channels][TILES], M [36][maps][TILES], each of the 36 one line longer: at powers of two all would meet in one set of
+ * the cache. */
 bool TN_ISA(conv3_scratch_size)(size_t maps, size_t channels, size_t *bytes)
 {
     size_t lines;
-    return tn_add(maps, channels, &lines) && tn_mul(lines, (size_t)POINTS * TILES * sizeof(float), bytes);
+    return tn_add(maps, channels, &lines) && tn_add(lines, 2, &lines) && tn_mul(lines, (size_t)POINTS * TILES * sizeof(float), bytes);
+}
+
+static size_t point_stride(size_t lines)
+{
+    return (lines + 1) * TILES;
 }
 
 /* G g G' */
@@ -99,25 +105,35 @@ static void load_line(const struct tn_conv3_args *a, size_t channel, ptrdiff_t r
 
 typedef float patch[6][6][TILES + SLACK]; /* row, column and tile */
 
+/* Columns 4 and 5 of a tile are columns 0 and 1 of the next one; of the last one of a run, what follows in the line. */
+TN_INLINE void last_columns(float d[6][TILES + SLACK], const struct run *r, size_t t, const vec split[4], const vec next[4])
+{
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; j++) v_store(d[4 + j] + r->at + t, v_follow(split[j], next[j]));
+    if (r->count - t >= VEC) return;
+    for (int j = 0; j < 2; j++) d[4 + j][r->at + r->count - 1] = v_first(next[j]);
+}
+
 static void load_patch(const struct tn_conv3_args *a, size_t channel, const struct run *r, patch d)
 {
-    float line[LINE], part[4][TILES + SLACK];
+    float line[LINE];
     for (int i = 0; i < 6; i++) {
+        vec split[4], next[4];
         load_line(a, channel, (ptrdiff_t)(r->row * 4) + i - a->top, (ptrdiff_t)(r->column * 4) - a->left, r->count * 4 + 2, line);
+        v_split4(line, split);
         for (size_t t = 0; t < r->count; t += VEC) {
-            vec split[4];
-            v_split4(line + 4 * t, split);
-#pragma GCC unroll 4
-            for (int j = 0; j < 4; j++) {
-                v_store(part[j] + t, split[j]);
-                v_store(d[i][j] + r->at + t, split[j]);
+            if (t + VEC < r->count) {
+                v_split4(line + 4 * (t + VEC), next);
+            } else { /* one tile more, if the run is as long as that */
+                next[0] = v_set(line[4 * r->count]);
+                next[1] = v_set(line[4 * r->count + 1]);
+                next[2] = next[3] = v_zero();
             }
-        }
-        part[0][r->count] = line[4 * r->count];
-        part[1][r->count] = line[4 * r->count + 1];
-        for (size_t t = 0; t < r->count; t += VEC) {
-            v_store(d[i][4] + r->at + t, v_load(part[0] + t + 1));
-            v_store(d[i][5] + r->at + t, v_load(part[1] + t + 1));
+#pragma GCC unroll 4
+            for (int j = 0; j < 4; j++) v_store(d[i][j] + r->at + t, split[j]);
+            last_columns(d[i], r, t, split, next);
+#pragma GCC unroll 4
+            for (int j = 0; j < 4; j++) split[j] = next[j];
         }
     }
 }
@@ -203,7 +219,7 @@ static void multiply_points(const struct tn_conv3_args *a, const float *v, float
 {
     size_t begin, end, groups = groups_of(a->maps);
     const float *u = a->packed;
-    for (size_t i = 0; i < POINTS; i++, v += a->channels * TILES, m += a->maps * TILES) {
+    for (size_t i = 0; i < POINTS; i++, v += point_stride(a->channels), m += point_stride(a->maps)) {
         for (size_t at = 0; at < tiles; at += PANEL) {
             const float *w = u + i * a->maps * a->channels;
             for (size_t g = 0; g < groups; g++) {
@@ -228,9 +244,10 @@ TN_INLINE void gather6(const vec m[6], vec o[4])
 
 typedef float results[4][TILES * 4 + 4 * SLACK]; /* four rows of results, tile after tile */
 
-static void gather_tiles(const float *m, size_t stride, size_t at, float bias, results rows)
+/* Lanes of the result are NaN for tiles with anything that is not finite. */
+static vec gather_tiles(const float *m, size_t stride, size_t at, float bias, results rows)
 {
-    vec half[4][6], in[6], out[4];
+    vec half[4][6], in[6], out[4], odd = v_zero();
     const vec addend = v_set(bias);
 #pragma GCC unroll 6
     for (int j = 0; j < 6; j++) {
@@ -241,8 +258,67 @@ static void gather_tiles(const float *m, size_t stride, size_t at, float bias, r
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) {
         gather6(half[i], out);
+        for (int j = 0; j < 4; j++) odd = v_fma(out[j], v_zero(), odd);
         for (int j = 0; j < 4; j++) out[j] = v_add(out[j], addend);
         v_join4(out, rows[i] + 4 * at);
+    }
+    return odd;
+}
+
+/* ---- numbers that filtering cannot take --------------------------------------------------------------------------- */
+
+/*
+ * Infinite and NaN inputs reach all 16 results of a tile, and huge ones overflow on the way. Such a tile is summed from the
+ * definition. The window comes back out of the transformed weights: rows 0, 1 - 2 and 5 of G give its rows.
+ */
+static void window_of(const struct tn_conv3_args *a, size_t map, size_t channel, float g[9])
+{
+    static const int point[4] = {0, 1, 2, 5};
+    size_t groups = groups_of(a->maps), k = 0, begin, end;
+    for (;; k++) {
+        tn_share(a->maps, (unsigned)k, (unsigned)groups, &begin, &end);
+        if (map < end) break;
+    }
+    const float *u = (const float *)a->packed + begin * a->channels + channel * (end - begin) + (map - begin);
+    double t[4][3];
+    for (int i = 0; i < 4; i++) {
+        double c[4];
+        for (int j = 0; j < 4; j++) c[j] = (double)u[(size_t)(point[i] * 6 + point[j]) * a->maps * a->channels];
+        t[i][0] = 4 * c[0];
+        t[i][1] = 3 * (c[2] - c[1]);
+        t[i][2] = c[3];
+    }
+    for (int j = 0; j < 3; j++) {
+        g[j] = (float)(4 * t[0][j]);
+        g[3 + j] = (float)(3 * (t[2][j] - t[1][j]));
+        g[6 + j] = (float)t[3][j];
+    }
+}
+
+static void sum_tile(const struct tn_conv3_args *a, size_t map, size_t tile, float bias, results rows, size_t at)
+{
+    const size_t across = (a->out_width + 3) / 4, row = tile / across * 4, column = tile % across * 4;
+    float sum[4][4] = {{0}}, d[6][8], g[9];
+    for (size_t c = 0; c < a->channels; c++) {
+        for (int i = 0; i < 6; i++) load_line(a, c, (ptrdiff_t)row + i - a->top, (ptrdiff_t)column - a->left, 6, d[i]);
+        window_of(a, map, c, g);
+        for (int k = 0; k < 9; k++) {
+            for (int i = 0; i < 4; i++) {
+                for (int j = 0; j < 4; j++) sum[i][j] += g[k] * d[i + k / 3][j + k % 3];
+            }
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 4; j++) rows[i][4 * at + (size_t)j] = sum[i][j] + bias;
+    }
+}
+
+static void sum_odd_tiles(const struct tn_conv3_args *a, size_t map, size_t first, size_t at, size_t count, vec odd, float bias, results rows)
+{
+    float lane[VEC];
+    v_store(lane, odd);
+    for (size_t i = 0; i < VEC && at + i < count; i++) {
+        if (lane[i] != lane[i]) sum_tile(a, map, first + at + i, bias, rows, at + i);
     }
 }
 
@@ -260,7 +336,7 @@ static void store_run(const struct tn_conv3_args *a, size_t map, const struct ru
 
 static void run_block(const struct tn_conv3_args *a, size_t first, size_t count)
 {
-    float *v = a->scratch, *m = v + a->channels * POINTS * TILES;
+    float *v = a->scratch, *m = v + POINTS * point_stride(a->channels);
     patch d;
     results rows;
     memset(d, 0, sizeof(d));
@@ -270,11 +346,15 @@ static void run_block(const struct tn_conv3_args *a, size_t first, size_t count)
             load_patch(a, c, &r, d);
             at += r.count;
         }
-        for (size_t at = 0; at < count; at += VEC) spread_patch(d, at, v + c * TILES + at, a->channels * TILES);
+        for (size_t at = 0; at < count; at += VEC) spread_patch(d, at, v + c * TILES + at, point_stride(a->channels));
     }
     multiply_points(a, v, m, count);
     for (size_t map = 0; map < a->maps; map++) {
-        for (size_t at = 0; at < count; at += VEC) gather_tiles(m + map * TILES, a->maps * TILES, at, a->bias ? a->bias[map] : 0, rows);
+        const float bias = a->bias ? a->bias[map] : 0;
+        for (size_t at = 0; at < count; at += VEC) {
+            vec odd = gather_tiles(m + map * TILES, point_stride(a->maps), at, bias, rows);
+            if (v_any_nonfinite(odd)) sum_odd_tiles(a, map, first, at, count, odd, bias, rows);
+        }
         for (size_t at = 0; at < count;) {
             struct run r = next_run(a, first, at, count);
             store_run(a, map, &r, rows);

@@ -230,6 +230,18 @@ TN_INLINE void v_transpose4(vec r[4])
     r[3] = _mm256_shuffle_ps(b, d, 0xee);
 }
 
+/* Lanes 1, 2 ... of a, then lane 0 of b. */
+TN_INLINE vec v_follow(vec a, vec b)
+{
+    vec turned = _mm256_permutevar8x32_ps(_mm256_blend_ps(a, b, 1), _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0));
+    return turned;
+}
+
+TN_INLINE float v_first(vec a)
+{
+    return _mm256_cvtss_f32(a);
+}
+
 /* Even and odd elements of the 2 VEC at p. */
 TN_INLINE void v_split2(const float *p, vec out[2])
 {

@@ -220,6 +220,17 @@ TN_INLINE void v_store_bf16(void *p, vec v)
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_srli_epi32(r, 16)));
 }
 
+/* Lanes 1, 2 ... of a, then lane 0 of b. */
+TN_INLINE vec v_follow(vec a, vec b)
+{
+    return _mm512_castsi512_ps(_mm512_alignr_epi32(_mm512_castps_si512(b), _mm512_castps_si512(a), 1));
+}
+
+TN_INLINE float v_first(vec a)
+{
+    return _mm512_cvtss_f32(a);
+}
+
 /* Even and odd elements of the 2 VEC at p. */
 TN_INLINE void v_split2(const float *p, vec out[2])
 {
