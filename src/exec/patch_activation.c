@@ -158,7 +158,7 @@ static const struct tn_attr *folded(const struct tn_node *n, const char *name)
 static uint32_t product_behind(struct tn_rewrite *w, const struct tn_node *n, uint32_t k)
 {
     const struct tn_node *p = tn_rewrite_source(w, n, k, 1);
-    if (!p || p->op->lacks != tn_epilogue_lacks || folded(p, "tenon.activation")) return TN_NET_NONE;
+    if (!p || p->op->lacks != tn_epilogue_lacks || folded(p, "tenon.activation") || folded(p, "tenon.line")) return TN_NET_NONE;
     if (!tn_is(p, "Conv") && !tn_is(p, "ConvTranspose") && !tn_is(p, "Gemm") && !tn_is(p, "MatMul")) return TN_NET_NONE;
     enum tn_element e = w->net->values[p->out[0]].type.element;
     return e == TN_EL_F32 || e == TN_EL_F16 || e == TN_EL_BF16 ? tn_rewrite_number(w, p) : TN_NET_NONE;
@@ -203,6 +203,20 @@ static bool fold_activation(struct tn_rewrite *w, uint32_t i)
     struct tn_attr attrs[2] = {{.name = TN_STR("tenon.activation"), .type = TN_ATTR_STRING, .as = {.s = tn_str_of(a.text)}},
                                {.name = TN_STR("tenon.params"), .type = TN_ATTR_FLOATS, .count = 2, .as = {.floats = params}}};
     return tn_rewrite_extend(w, p, i, NULL, 0, attrs, a.with_params ? 2 : 1);
+}
+
+/* alpha x + beta behind a convolution and its activation. */
+static bool fold_line(struct tn_rewrite *w, uint32_t i)
+{
+    const struct tn_node *n = &w->net->nodes[i], *p = tn_is(n, "Affine") ? tn_rewrite_source(w, n, 0, 1) : NULL;
+    if (!p || p->op->lacks != tn_epilogue_lacks || folded(p, "tenon.line") || (!tn_is(p, "Conv") && !tn_is(p, "ConvTranspose"))) return false;
+    if (w->net->values[p->out[0]].type.element != TN_EL_F32) return false;
+    float *line = tn_arena_array(&w->model->arena, 2, sizeof(*line));
+    if (!line) return false;
+    line[0] = (float)tn_attr_float(n, "alpha", 1);
+    line[1] = (float)tn_attr_float(n, "beta", 0);
+    struct tn_attr attr = {.name = TN_STR("tenon.line"), .type = TN_ATTR_FLOATS, .count = 2, .as = {.floats = line}};
+    return tn_rewrite_extend(w, tn_rewrite_number(w, p), i, NULL, 0, &attr, 1);
 }
 
 static bool fold_operand(struct tn_rewrite *w, uint32_t p, uint32_t i, const char *name, struct tn_ref_value operand)
@@ -269,5 +283,5 @@ bool tn_patch_activation(struct tn_rewrite *w, uint32_t i)
 {
     const struct tn_node *n = &w->net->nodes[i];
     if (n->out_count == 0 || n->out[0] == TN_NET_NONE) return false;
-    return fold_activation(w, i) || fold_sum(w, i);
+    return fold_activation(w, i) || fold_line(w, i) || fold_sum(w, i);
 }
