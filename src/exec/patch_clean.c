@@ -45,6 +45,19 @@ static bool keeps_order(const struct tn_node *n, uint32_t rank)
     return true;
 }
 
+/* A slice that keeps each dimension is the whole, unless it goes backwards. */
+static bool goes_forward(const struct tn_rewrite *w, const struct tn_node *n)
+{
+    int64_t steps[TN_RANK];
+    uint32_t count;
+    if (n->in_count < 5 || n->in[4].value == TN_NET_NONE) return true;
+    if (!tn_rewrite_numbers_of(w, n, 4, steps, TN_RANK, &count)) return false;
+    for (uint32_t k = 0; k < count; k++) {
+        if (steps[k] != 1) return false;
+    }
+    return true;
+}
+
 bool tn_patch_identity(struct tn_rewrite *w, uint32_t i)
 {
     const struct tn_node *n = &w->net->nodes[i];
@@ -57,6 +70,7 @@ bool tn_patch_identity(struct tn_rewrite *w, uint32_t i)
     else if (tn_is(n, "Cast") || tn_is(n, "CastLike")) passes = x && y && x->element == y->element;
     else if (tn_is(n, "Reshape") || tn_is(n, "Expand") || tn_is(n, "Flatten") || tn_is(n, "Squeeze") || tn_is(n, "Unsqueeze")) passes = same;
     else if (tn_is(n, "Transpose")) passes = same && keeps_order(n, x->shape.rank);
+    else if (tn_is(n, "Slice")) passes = same && goes_forward(w, n);
     else if (tn_is(n, "Concat")) passes = n->in_count == 1;
     else if (tn_is(n, "Mul") || tn_is(n, "Div")) passes = same && tn_rewrite_number_of(w, n, 1, &one) && one == 1;
     return passes && tn_rewrite_pass(w, i);

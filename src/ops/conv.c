@@ -361,6 +361,7 @@ static bool run_conv(struct tn_run *r)
     if (!tn_epilogue_check(r, &e, c.maps)) return false;
     tn_reals_begin(&reals, r, r->in[0]->element);
     if (r->state) {
+        if (((const struct conv_state *)r->state)->dense) tn_window_trim(&c.w);
         run_packed(r, &reals, &c, &e, r->state);
         return tn_reals_end(&reals);
     }

@@ -91,6 +91,14 @@ const char *tn_window_fit(struct tn_window *w, const int64_t *in)
     return NULL;
 }
 
+void tn_window_trim(struct tn_window *w)
+{
+    for (uint32_t last = w->rank - 1; last > 0; last--) {
+        if (w->in[last] != 1 || w->out[last] != 1 || w->kernel[last] != 1 || w->begin[last] || w->end[last]) return;
+        w->rank = last;
+    }
+}
+
 tn_dim_t tn_window_dim(const struct tn_window *w, struct tn_symbols *symbols, uint32_t i, tn_dim_t in, const char **why)
 {
     if (tn_dim_known(in)) {

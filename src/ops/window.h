@@ -30,6 +30,8 @@ const char *tn_window_read(const struct tn_node *node, uint32_t rank, struct tn_
 const char *tn_window_kernel(struct tn_window *w, const int64_t *kernel);
 /* Output sizes and automatic padding for an input; NULL, or what should have been. */
 const char *tn_window_fit(struct tn_window *w, const int64_t *in);
+/* After the fit: last dimensions of one element under a window of one go, so that rows are the dimension before. */
+void tn_window_trim(struct tn_window *w);
 /* The output's dimension i for an input that may be a symbol; a kernel is known. Sets *why like tn_window_fit. */
 tn_dim_t tn_window_dim(const struct tn_window *w, struct tn_symbols *symbols, uint32_t i, tn_dim_t in, const char **why);
 

@@ -225,6 +225,24 @@ TEST(a_large_table_of_bytes_is_read_as_it_lies)
     }
 }
 
+TEST(a_slice_of_everything_is_passed_by_and_one_backwards_is_not)
+{
+    struct bytes g = {0};
+    begin();
+    constant(&g, "zeros", TN_EL_I64, "2", (int64_t[]){0, 0}, 16);
+    constant(&g, "ends", TN_EL_I64, "2", (int64_t[]){INT64_MAX, 1000}, 16);
+    constant(&g, "axes", TN_EL_I64, "2", (int64_t[]){2, 3}, 16);
+    constant(&g, "last", TN_EL_I64, "1", &(int64_t){-1}, 8);
+    constant(&g, "least", TN_EL_I64, "1", &(int64_t){INT64_MIN}, 8);
+    op(&g, "Slice", "x zeros ends axes", "a", "");
+    op(&g, "Relu", "a", "b", "");
+    op(&g, "Slice", "b last least last last", "y", "");
+    port(&g, 11, "x", TN_EL_F32, "batch,4,5,6");
+    port(&g, 12, "y", TN_EL_F32, "batch,4,5,6");
+    struct given in = image(5, true);
+    expect(g, &in, "\"identity\":1", "Relu Slice ");
+}
+
 /* What torch writes around a mask and the first rows of a table: shapes with -1 that are filled in, slices up to a length. */
 TEST(shapes_are_followed_through_what_exporters_write)
 {
