@@ -64,6 +64,33 @@ static bool open_graph(struct contract *c)
     return c->graph != NULL;
 }
 
+/* ---- types ------------------------------------------------------------------------------------------------------- */
+
+static bool same_type(const struct tn_std_contract *contract, const struct tn_onnx_port *port)
+{
+    struct tn_str name = contract->dtype == TN_STD_DTYPE_OTHER ? contract->dtype_text : tn_str_of(tn_std_dtype_name(contract->dtype));
+    bool same = port->element == 0 || tn_onnx_element_named(name) == port->element;
+    if (!same || !port->rank_known) return same;
+    if (contract->rank.present && contract->rank.value != port->rank) return false;
+    for (uint32_t i = 0; contract->has_shape && i < port->rank && i < contract->dim_count; i++) {
+        const struct tn_onnx_dim *g = &port->dims[i];
+        if (contract->dims[i].fixed && g->kind == TN_ONNX_DIM_VALUE && contract->dims[i].extent != g->value) return false;
+    }
+    return true;
+}
+
+/* A value against the graph's port, where the component does not declare the port: what it declares was compared already. */
+static void check_type(struct contract *c, const struct tn_std_ports *declared, const struct tn_std_contract *contract, const struct tn_onnx_port *port)
+{
+    char text[320];
+    if (tn_standard_port(declared, port->name) || !tn_json_present(contract->at) || tn_doc_is_touched(&c->b->d->standard.marks, contract->at)) return;
+    if (same_type(contract, port)) return;
+    struct tn_finding *f = tn_blocker(c->b, TN_METADATA_INVALID, "the graph has another type than the contract declares for its port %.*s", TN_FMT_ARG(port->name));
+    tn_at_json(f, contract->at);
+    tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(contract->at)));
+    tn_expected(f, "%s", tn_onnx_port_text(port, text, sizeof(text)));
+}
+
 /* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 static const struct tn_std_step *invocation(const struct tn_std_steps *steps)
@@ -101,6 +128,8 @@ static void read_emits(struct contract *c, const struct tn_std_steps *steps)
         const struct tn_std_binding *b = published(c, s);
         uint32_t port = b ? output_of(c->graph, b->key) : TN_NO_PORT;
         if (port != TN_NO_PORT) {
+            const struct tn_std_output *out = tn_standard_output(&c->b->d->standard, s->output.name);
+            if (out) check_type(c, &c->component->outputs, &out->contract, &c->graph->view->outputs[port]);
             c->graph->said_out[port].published = true;
             if (output_of(c->graph, s->output.name) == TN_NO_PORT) c->graph->said_out[port].alias = s->output.name;
         } else if (!b) {
@@ -137,6 +166,7 @@ static void read_input(struct contract *c, const struct tn_std_binding *b)
         tn_at_json(f, in->source_at);
         tn_expected(f, "a value of the request, or a literal");
     }
+    check_type(c, &c->component->inputs, &in->contract, g->inputs[i]);
     said->contract = &in->contract;
     said->value = in->default_at;
     said->alias = input_of(g, b->value) == TN_NO_PORT ? b->value : TN_STR("");
