@@ -32,10 +32,19 @@ static REAL TN_BODY(activate)(const struct activation *f, REAL x)
 }
 
 /* f(clipped x), over a row. */
-static void TN_BODY(activate_row)(const struct activation *f, double clip, REAL *x, uint64_t n)
+static void TN_BODY(activate_row)(const struct recurrent *l, const struct activation *f, REAL *x, uint64_t n)
 {
+    const double clip = l->clip;
     REAL limit = (REAL)clip;
     for (uint64_t i = 0; clip > 0 && i < n; i++) x[i] = x[i] > limit ? limit : x[i] < -limit ? -limit : x[i];
+#ifdef PACKED
+    if (l->kernels && (f->kind == SIGMOID || f->kind == TANH)) {
+        l->kernels->activate(f->kind == TANH ? TN_ACT_TANH : TN_ACT_SIGMOID, x, n, 1, n, 0, 1);
+        return;
+    }
+#else
+    (void)l;
+#endif
     if (f->kind == SIGMOID) {
         for (uint64_t i = 0; i < n; i++) x[i] = 1 / (1 + EXP(-x[i]));
         return;
@@ -85,18 +94,18 @@ static void TN_BODY(lstm_step)(const struct recurrent *l, unsigned direction, RE
         i[d] += peep[d] * c[d];
         g[d] += peep[2 * n + d] * c[d];
     }
-    TN_BODY(activate_row)(&f[0], l->clip, i, n);
+    TN_BODY(activate_row)(l, &f[0], i, n);
     if (l->coupled) {
         for (uint64_t d = 0; d < n; d++) g[d] = 1 - i[d];
     } else {
-        TN_BODY(activate_row)(&f[0], l->clip, g, n);
+        TN_BODY(activate_row)(l, &f[0], g, n);
     }
-    TN_BODY(activate_row)(&f[1], l->clip, k, n);
+    TN_BODY(activate_row)(l, &f[1], k, n);
     for (uint64_t d = 0; d < n; d++) c[d] = g[d] * c[d] + i[d] * k[d];
     for (uint64_t d = 0; peep && d < n; d++) o[d] += peep[n + d] * c[d];
-    TN_BODY(activate_row)(&f[0], l->clip, o, n);
+    TN_BODY(activate_row)(l, &f[0], o, n);
     for (uint64_t d = 0; d < n; d++) h[d] = c[d];
-    TN_BODY(activate_row)(&f[2], l->clip, h, n);
+    TN_BODY(activate_row)(l, &f[2], h, n);
     for (uint64_t d = 0; d < n; d++) h[d] *= o[d];
 }
 
@@ -107,7 +116,7 @@ static void TN_BODY(gru_step)(const struct recurrent *l, unsigned direction, REA
     const struct activation *f = l->functions + direction * 2;
     REAL *z = gates, *reset = gates + n, *k = gates + 2 * n;
     TN_BODY(add_state)(l, direction, 0, h, r, gates);
-    TN_BODY(activate_row)(&f[0], l->clip, z, 2 * n);
+    TN_BODY(activate_row)(l, &f[0], z, 2 * n);
     if (l->linear_before_reset) {
         for (uint64_t d = 0; d < n; d++) room[d] = r_bias ? r_bias[d] : 0;
         TN_BODY(add_state)(l, direction, 1, h, r, room);
@@ -116,7 +125,7 @@ static void TN_BODY(gru_step)(const struct recurrent *l, unsigned direction, REA
         for (uint64_t d = 0; d < n; d++) room[d] = reset[d] * h[d];
         TN_BODY(add_state)(l, direction, 1, room, r, k);
     }
-    TN_BODY(activate_row)(&f[1], l->clip, k, n);
+    TN_BODY(activate_row)(l, &f[1], k, n);
     for (uint64_t d = 0; d < n; d++) h[d] = (1 - z[d]) * k[d] + z[d] * h[d];
 }
 
@@ -124,7 +133,7 @@ static void TN_BODY(rnn_step)(const struct recurrent *l, unsigned direction, REA
 {
     uint64_t n = l->hidden;
     TN_BODY(add_state)(l, direction, 0, h, r, gates);
-    TN_BODY(activate_row)(&l->functions[direction], l->clip, gates, n);
+    TN_BODY(activate_row)(l, &l->functions[direction], gates, n);
     for (uint64_t d = 0; d < n; d++) h[d] = gates[d];
 }
 
