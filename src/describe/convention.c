@@ -34,11 +34,14 @@ static const struct {
 static bool fact_name(const struct comparison *c, struct tn_str at, char *out, size_t cap)
 {
     char pointer[POINTER_BYTES];
-    unsigned position = 0;
-    int read = 0;
+    static const char modules[] = "/modules/";
+    const char *first = pointer + sizeof(modules) - 1, *rest = first;
+    size_t position = 0;
     snprintf(pointer, sizeof(pointer), "%.*s", TN_FMT_ARG(at));
-    if (sscanf(pointer, "/modules/%u%n", &position, &read) == 1 && position < c->other->d->module_count) {
-        const char *rest = pointer[read] == '/' ? pointer + read + 1 : "";
+    bool module = strncmp(pointer, modules, sizeof(modules) - 1) == 0;
+    for (; module && *rest >= '0' && *rest <= '9' && position < c->other->d->module_count; rest++) position = position * 10 + (size_t)(*rest - '0');
+    if (module && rest > first && position < c->other->d->module_count) {
+        if (*rest == '/') rest++;
         snprintf(out, cap, "module.%u.%.*s", (unsigned)c->other->d->modules[position].index, (int)strcspn(rest, "/"), rest);
         return true;
     }

@@ -6,6 +6,8 @@
  */
 #include "ops/op.h"
 
+#include "base/buf.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -170,7 +172,7 @@ static bool run_multinomial(struct tn_run *r)
         double most = -INFINITY, total = 0;
         for (uint64_t k = 0; k < classes; k++) most = fmax(most, tn_element_get(x->element, x->data, b * classes + k));
         for (uint64_t k = 0; k < classes; k++) sum[k] = total += exp(tn_element_get(x->element, x->data, b * classes + k) - most);
-        if (!(total > 0 && total < INFINITY)) good = tn_run_refuse(r, "logarithms of probabilities", "%g in all", total);
+        if (!(total > 0 && total < INFINITY)) good = tn_run_refuse(r, "logarithms of probabilities", "%s in all", TN_F64(total));
         for (uint64_t i = 0; good && i < samples; i++) {
             uint32_t w[4];
             draw(&g, b * samples + i, w);

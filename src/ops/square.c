@@ -4,6 +4,8 @@
  */
 #include "ops/op.h"
 
+#include "base/buf.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -75,7 +77,7 @@ static bool run_square(struct tn_run *r, bool det)
         }
         double d = eliminate(a, n, width, !det);
         if (det) tn_element_set(y->element, y->data, m, d, false);
-        else if (!(d != 0)) good = tn_run_refuse(r, "a matrix that has an inverse", "determinant %g", d);
+        else if (!(d != 0)) good = tn_run_refuse(r, "a matrix that has an inverse", "determinant %s", TN_F64(d));
         for (size_t i = 0; good && !det && i < n * n; i++) tn_element_set(y->element, y->data, m * n * n + i, a[i / n * width + n + i % n], false);
     }
     tn_heap_give(r->heap, a);
