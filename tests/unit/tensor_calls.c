@@ -390,6 +390,56 @@ TEST(tasks_and_plans)
     api_end(&a);
 }
 
+/* ---- scores by class ------------------------------------------------------------------------------------------------ */
+
+/* softmax of (0, log 3) is (1/4, 3/4). */
+static void check_zipmap(struct api *a, const char *name, bool text)
+{
+    static const int64_t dims[] = {2, 2};
+    static const float x[] = {0, 1.0986123f, 1.0986123f, 0};
+    tn_session *session = tensor_session(a, name);
+    REQUIRE(session);
+    tn_port_value in[] = {tensor_f32("x", 2, dims, x)};
+    tn_tensor_request r = tensor_request(in, 1);
+    tn_execution *run = NULL;
+    tn_event e = {.kind = TN_EVENT_NONE};
+    CHECK_INT(tn_tensor_start(session, &r, &run, a->err), TN_OK);
+    REQUIRE(run && api_collect(run, &e, 1, a->err) == TN_OK && e.tensor_count == 3);
+    const tn_port_value *maps = &e.tensors[0];
+    REQUIRE(maps->kind == TN_VALUE_SEQUENCE && maps->item_count == 2);
+    for (size_t i = 0; i < 2; i++) {
+        REQUIRE(maps->items[i].kind == TN_VALUE_MAP && maps->items[i].item_count == 2);
+        const tn_port_value *keys = &maps->items[i].items[0], *values = &maps->items[i].items[1];
+        CHECK_STR(keys->element, text ? "string" : "int64");
+        CHECK_INT(keys->dims[0], 2);
+        if (text) CHECK(((const tn_string *)keys->data)[0].length == 5 && memcmp(((const tn_string *)keys->data)[1].data, "ant", 3) == 0);
+        else CHECK(((const int64_t *)keys->data)[0] == 7 && ((const int64_t *)keys->data)[1] == -3);
+        CHECK_NEAR(((const float *)values->data)[i], 0.25, 1e-6);
+        CHECK_NEAR(((const float *)values->data)[1 - i], 0.75, 1e-6);
+    }
+    CHECK_NEAR(((const float *)e.tensors[1].data)[1], 0.75, 1e-6);
+    CHECK_INT(((const int64_t *)e.tensors[2].data)[0], 1);
+    CHECK_INT(((const int64_t *)e.tensors[2].data)[1], 0);
+    tn_execution_free(run);
+    tn_session_free(session);
+}
+
+TEST(scores_by_class)
+{
+    static const char *const wrong[] = {"zipmap_both.onnx", "zipmap_neither.onnx", "zipmap_short.onnx"};
+    struct api a;
+    REQUIRE(api_begin(&a, 1));
+    check_zipmap(&a, "zipmap_text.onnx", true);
+    check_zipmap(&a, "zipmap_int.onnx", false);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        tn_session *session = tensor_session(&a, wrong[i]);
+        if (session) test_fail(__FILE__, __LINE__, "%s is loaded", wrong[i]);
+        CHECK_STR(tn_error_element(a.err), "zip");
+        tn_session_free(session);
+    }
+    api_end(&a);
+}
+
 /* ---- company ------------------------------------------------------------------------------------------------------ */
 
 struct caller {

@@ -148,6 +148,15 @@ def bodies():
                  [tensor("trips", np.array(3, np.int64)), tensor("zero", np.zeros(4, np.float32))])
 
 
+def zipmap(columns="k", **keys):
+    """Scores by class as maps, and the same scores dense, of which the maps are made."""
+    maps = helper.make_sequence_type_proto(helper.make_map_type_proto(STR if "classlabels_strings" in keys else I64, helper.make_tensor_type_proto(F32, [])))
+    scores = helper.make_node("Softmax", ["x"], ["dense"], axis=-1)
+    return model([scores, helper.make_node("ZipMap", ["dense"], ["maps"], name="zip", domain="ai.onnx.ml", **keys), node("ArgMax", ["dense"], ["best"], axis=-1, keepdims=0)],
+                 [value("x", F32, ["n", columns])], [helper.make_value_info("maps", maps), value("dense", F32, ["n", columns]), value("best", I64, ["n"])],
+                 domains=[("ai.onnx.ml", 3)])
+
+
 def all_gaps():
     """What cannot be computed, in the main graph, in a graph inside a node, and in a function."""
     inside = helper.make_graph([helper.make_node("Inner", ["d"], ["i"], name="inner", domain="com.example")], "then", [], [value("i", F32, ["n"])])
@@ -228,7 +237,9 @@ def write_stateful(folder):
 def main():
     OUT.mkdir(exist_ok=True)
     write_stateful(OUT / "stateful")
-    models = {"add": add(), "kinds": kinds(), "sequence": sequence(), "state": state(), "gaps": gaps(), "all_gaps": all_gaps(), "bodies": bodies(), "softmax11": softmax(11),
+    models = {"add": add(), "kinds": kinds(), "sequence": sequence(), "state": state(), "gaps": gaps(), "all_gaps": all_gaps(), "zipmap_text": zipmap(classlabels_strings=["zebra", "ant"]), "zipmap_int": zipmap(classlabels_int64s=[7, -3]),
+              "zipmap_both": zipmap(classlabels_strings=["a", "b"], classlabels_int64s=[1, 2]), "zipmap_neither": zipmap(),
+              "zipmap_short": zipmap(columns=2, classlabels_int64s=[1, 2, 3]), "bodies": bodies(), "softmax11": softmax(11),
               "softmax13": softmax(13), **versions()}
     for name, m in models.items():
         (OUT / f"{name}.onnx").write_bytes(m.SerializeToString())
