@@ -23,6 +23,7 @@ enum { ROUNDS = 8, NAMES = 64 };
     X("attend", tn_patch_attend, "attention that is written out becomes one operator, with the transpositions around it") \
     X("table", tn_patch_table, "products with large matrices of bytes that are widened before read the bytes") \
     X("written", tn_patch_written, "activations that are written out become the operator that they are") \
+    X("integer", tn_patch_integer, "products of quantised numbers give floats, with their scales and biases") \
     X("activation", tn_patch_activation, "biases, residuals and activations behind products are computed with them") \
     X("constants", NULL, "what follows from constants alone is computed when a program is made")
 

@@ -159,7 +159,9 @@ static uint32_t product_behind(struct tn_rewrite *w, const struct tn_node *n, ui
 {
     const struct tn_node *p = tn_rewrite_source(w, n, k, 1);
     if (!p || p->op->lacks != tn_epilogue_lacks || folded(p, "tenon.activation") || folded(p, "tenon.line")) return TN_NET_NONE;
-    if (!tn_is(p, "Conv") && !tn_is(p, "ConvTranspose") && !tn_is(p, "Gemm") && !tn_is(p, "MatMul")) return TN_NET_NONE;
+    if (!tn_is(p, "Conv") && !tn_is(p, "ConvTranspose") && !tn_is(p, "Gemm") && !tn_is(p, "MatMul") && !tn_is(p, "ConvInteger") &&
+        !tn_is(p, "MatMulInteger"))
+        return TN_NET_NONE;
     enum tn_element e = w->net->values[p->out[0]].type.element;
     return e == TN_EL_F32 || e == TN_EL_F16 || e == TN_EL_BF16 ? tn_rewrite_number(w, p) : TN_NET_NONE;
 }

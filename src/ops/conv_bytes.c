@@ -86,6 +86,7 @@ struct walk {
     uint8_t *words;
     uint8_t flip, pad;
     int32_t zero; /* za' */
+    struct tn_conv_finish finish; /* what is left behind scales and bias; e NULL: nothing */
     char *room;
     size_t share_bytes;
 };
@@ -187,29 +188,22 @@ static void to_bytes(const struct tn_conv_bytes *j, const int32_t *sums, uint64_
     }
 }
 
-/* n sums of a map, from its position `at` on. */
-static void give(const struct walk *k, const int32_t *sums, uint64_t n, uint64_t map, uint64_t at)
+/* n sums of a map, from its position `at` on: sums + all - zw * ones. */
+static void give(const struct walk *k, int32_t *sums, const int32_t *ones, uint64_t n, uint64_t map, uint64_t at, uint32_t all, uint32_t zw)
 {
     const struct tn_conv_bytes *j = k->j;
     uint64_t place = (k->image * j->c->maps + map) * j->c->out_plane + at;
-    if (j->to == TN_BYTES_TO_I32) {
-        memcpy((int32_t *)j->y + place, sums, n * sizeof(*sums));
-    } else if (j->to == TN_BYTES_TO_8) {
-        to_bytes(j, sums, n, map, (uint8_t *)j->y + place);
-    } else {
-        float *y = (float *)j->y + place, scale = j->scale[0][j->scales[0] == 1 ? 0 : map] * j->scale[1][j->scales[1] == 1 ? 0 : map];
-        for (uint64_t i = 0; i < n; i++) y[i] = (float)sums[i] * scale;
-        tn_conv_finish(j->finish, j->c, k->kernels, j->y, k->image, map, 1, at, n);
+    if (j->to == TN_BYTES_TO_F32) {
+        struct tn_sums_args a = {.sums = sums, .y = (float *)j->y + place, .count = n, .add = all, .factor = {0 - zw}, .times = {zw ? ones : NULL},
+                                 .scale = j->scale[0][j->scales[0] == 1 ? 0 : map] * j->scale[1][j->scales[1] == 1 ? 0 : map],
+                                 .bias = j->finish && j->finish->bias ? j->finish->bias[map] : 0};
+        k->kernels->from_sums(&a);
+        if (k->finish.e) tn_conv_finish(&k->finish, j->c, k->kernels, j->y, k->image, map, 1, at, n);
+        return;
     }
-}
-
-static void put_right(int32_t *sums, const int32_t *ones, uint64_t n, uint32_t all, uint32_t zw)
-{
-    if (zw == 0) {
-        for (uint64_t i = 0; i < n; i++) sums[i] = (int32_t)((uint32_t)sums[i] + all);
-    } else {
-        for (uint64_t i = 0; i < n; i++) sums[i] = (int32_t)((uint32_t)sums[i] + all - zw * (uint32_t)ones[i]);
-    }
+    for (uint64_t i = 0; i < n; i++) sums[i] = (int32_t)((uint32_t)sums[i] + all - zw * (uint32_t)ones[i]);
+    if (j->to == TN_BYTES_TO_I32) memcpy((int32_t *)j->y + place, sums, n * sizeof(*sums));
+    else to_bytes(j, sums, n, map, (uint8_t *)j->y + place);
 }
 
 static void run_block(const struct walk *k, uint64_t item, int32_t *sums)
@@ -225,12 +219,12 @@ static void run_block(const struct walk *k, uint64_t item, int32_t *sums)
         uint64_t map = k->group * c->each_maps + m;
         int32_t zero = z ? (int32_t)tn_element_get_int(z->element, z->data, z->count == 1 ? 0 : map) : 0;
         uint32_t zw = (uint32_t)(zero - (k->j->w->turned ? 128 : 0)), za = (uint32_t)k->zero;
-        int32_t *row = sums + m * k->block;
-        put_right(row, sums + c->each_maps * k->block, n, (uint32_t)c->depth * za * zw - za * (uint32_t)k->j->w->sums[map], zw);
+        uint32_t all = (uint32_t)c->depth * za * zw - za * (uint32_t)k->j->w->sums[map];
+        int32_t *row = sums + m * k->block, *ones = sums + c->each_maps * k->block;
         for (uint64_t p = from; p < from + n;) {
             uint64_t y = p / k->x.phase, x = p % k->x.phase, end = (y + 1) * k->x.phase < from + n ? (y + 1) * k->x.phase : from + n;
             uint64_t last = y * k->x.phase + k->x.out < end ? y * k->x.phase + k->x.out : end;
-            if (p < last) give(k, row + (p - from), last - p, map, y * k->x.out + x);
+            if (p < last) give(k, row + (p - from), ones + (p - from), last - p, map, y * k->x.out + x, all, zw);
             p = end;
         }
     }
@@ -260,6 +254,7 @@ bool tn_conv_bytes(struct tn_run *r, const struct tn_conv_bytes *j)
     bool is_signed = j->x->element == TN_EL_I8;
     struct walk k = {.j = j, .kernels = r->kernels, .flip = is_signed ? 0x80 : 0, .zero = j->x_zero + (is_signed ? 128 : 0)};
     k.pad = (uint8_t)k.zero;
+    if (j->finish && (j->finish->residual || j->finish->e->kind != TN_FINISH_NONE)) k.finish = (struct tn_conv_finish){.e = j->finish->e, .residual = j->finish->residual};
     if (lay_out(r, &k)) {
         choose_block(&k);
         unsigned want = r->threads < k.blocks ? r->threads : (unsigned)k.blocks;

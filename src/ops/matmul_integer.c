@@ -102,8 +102,8 @@ struct packed_b {
 
 struct scaling {
     const struct tn_epilogue *e;
-    const float *scale[2];
-    uint64_t scales[2]; /* 1, or one for each column */
+    float one;        /* the scale of all columns */
+    float *by_column; /* or one for each */
     const float *bias, *residual;
 };
 
@@ -119,6 +119,15 @@ struct block {
     bool any_zero;
 };
 
+/* What is folded in behind scales and bias. */
+static void finish_rest(const struct scaling *f, const struct tn_kernels *kernels, float *y, uint64_t row, uint64_t rows, size_t n)
+{
+    if (f->e->kind == TN_FINISH_NONE && !f->residual) return;
+    struct tn_finish_args a = {.kernels = kernels, .e = f->e, .y = y, .y_stride = n, .rows = rows, .width = n,
+                               .residual = f->residual ? f->residual + row * n : NULL, .residual_stride = n};
+    tn_finish_rows(&a);
+}
+
 static uint32_t row_sum(const uint8_t *a, size_t k)
 {
     uint32_t sum = 0;
@@ -126,34 +135,25 @@ static uint32_t row_sum(const uint8_t *a, size_t k)
     return sum;
 }
 
+/* What the kernels leave out of a row of sums, and the floats that become of it. */
 static void finish_row(const struct block *j, uint64_t i)
 {
     const struct products *p = j->p;
+    const struct scaling *f = j->to_float;
     const size_t n = p->s->n, k = p->s->k;
     const uint64_t row = j->first + i;
     const int32_t *column = (const int32_t *)j->b->data;
-    uint32_t *c = (uint32_t *)p->c + row * n;
+    int32_t *c = p->c + row * n;
     uint32_t za = (uint32_t)(zero_of(&p->a_zero, j->at + i / p->s->m, i % p->s->m) + (p->a->element == TN_EL_I8 ? 128 : 0));
-    for (size_t x = 0; x < n; x++) c[x] -= za * (uint32_t)column[x];
-    if (j->any_zero) {
-        uint32_t rest = (uint32_t)k * za - row_sum(j->a + i * j->a_stride, k);
-        for (size_t x = 0; x < n; x++) c[x] += rest * (uint32_t)j->zero[x];
+    uint32_t rest = j->any_zero ? (uint32_t)k * za - row_sum(j->a + i * j->a_stride, k) : 0;
+    if (!f) {
+        for (size_t x = 0; x < n; x++) c[x] = (int32_t)((uint32_t)c[x] - za * (uint32_t)column[x] + rest * (uint32_t)j->zero[x]);
+        return;
     }
-    const struct scaling *f = j->to_float;
-    if (!f) return;
-    const int32_t *sums = (const int32_t *)c;
-    float *y = (float *)p->c + row * n, first = f->scale[0][0];
-    if (f->scales[0] == 1 && f->scales[1] == 1) {
-        float both = first * f->scale[1][0];
-        for (size_t x = 0; x < n; x++) y[x] = (float)sums[x] * both;
-    } else {
-        const float *left = f->scale[0], *right = f->scale[1];
-        for (size_t x = 0; x < n; x++) y[x] = (float)sums[x] * (left[f->scales[0] == 1 ? 0 : x] * right[f->scales[1] == 1 ? 0 : x]);
-    }
-    if (!f->e->any) return;
-    struct tn_finish_args a = {.kernels = j->kernels, .e = f->e, .y = y, .y_stride = n, .rows = 1, .width = n, .column_bias = f->bias,
-                               .residual = f->residual ? f->residual + row * n : NULL};
-    tn_finish_rows(&a);
+    struct tn_sums_args s = {.sums = c, .y = (float *)c, .count = n, .factor = {0 - za, rest}, .times = {za ? column : NULL, rest ? j->zero : NULL},
+                             .scale = f->one, .scales = f->by_column, .biases = f->bias};
+    j->kernels->from_sums(&s);
+    finish_rest(f, j->kernels, (float *)c, row, 1, n);
 }
 
 static void finish_packed(void *user, uint64_t begin, uint64_t end)
@@ -357,18 +357,32 @@ static void scale_plain(struct tn_run *r, const struct products *p, const struct
 {
     const size_t n = p->s->n;
     for (uint64_t i = 0; i < p->s->batch * p->s->m; i++) {
-        const int32_t *sums = p->c + i * n;
-        float *y = (float *)p->c + i * n;
-        for (size_t x = 0; x < n; x++) y[x] = (float)sums[x] * (f->scale[0][f->scales[0] == 1 ? 0 : x] * f->scale[1][f->scales[1] == 1 ? 0 : x]);
+        struct tn_sums_args s = {.sums = p->c + i * n, .y = (float *)p->c + i * n, .count = n, .scale = f->one, .scales = f->by_column, .biases = f->bias};
+        r->kernels->from_sums(&s);
     }
-    struct tn_finish_args a = {.kernels = r->kernels, .e = f->e, .y = (float *)p->c, .y_stride = n, .rows = p->s->batch * p->s->m, .width = n,
-                               .column_bias = f->bias, .residual = f->residual, .residual_stride = n};
-    if (f->e->any) tn_finish_rows(&a);
+    finish_rest(f, r->kernels, (float *)p->c, 0, p->s->batch * p->s->m, n);
+}
+
+/* The first times the second, each one number or one for each column. */
+static bool read_scales(struct tn_run *r, const struct tn_epilogue *e, size_t n, struct scaling *f)
+{
+    const struct tn_tensor *t[2] = {r->in[e->scale[0]], e->scale[1] == TN_NET_NONE ? NULL : r->in[e->scale[1]]};
+    const float *a = t[0]->data, *b = t[1] ? t[1]->data : NULL;
+    bool a_one = t[0]->count == 1, b_one = !t[1] || t[1]->count == 1;
+    f->one = b ? a[0] * b[0] : a[0];
+    if (a_one && b_one) return true;
+    f->by_column = tn_run_scratch(r, n, sizeof(*f->by_column));
+    for (size_t i = 0; f->by_column && i < n; i++) f->by_column[i] = b ? a[a_one ? 0 : i] * b[b_one ? 0 : i] : a[i];
+    return f->by_column != NULL;
+}
+
+static const void *data_of(const struct tn_run *r, uint32_t i)
+{
+    return i == TN_NET_NONE ? NULL : r->in[i]->data;
 }
 
 static bool run_integer(struct tn_run *r)
 {
-    static const float one = 1;
     struct tn_matmul s;
     struct tn_epilogue e;
     tn_matmul_shape(r->in[0], r->in[1], &s);
@@ -376,12 +390,11 @@ static bool run_integer(struct tn_run *r)
     if (!tn_epilogue_check(r, &e, s.n)) return false;
     if (e.bias != TN_NET_NONE && r->in[e.bias]->element != TN_EL_F32) return tn_run_refuse(r, "a folded bias of float32", "another type");
     if (r->out[0]->count == 0) return true;
-    struct scaling f = {.e = &e, .bias = e.bias == TN_NET_NONE ? NULL : r->in[e.bias]->data, .residual = e.residual == TN_NET_NONE ? NULL : r->in[e.residual]->data};
-    for (unsigned i = 0; i < 2; i++) {
-        f.scale[i] = e.scale[i] == TN_NET_NONE ? &one : r->in[e.scale[i]]->data;
-        f.scales[i] = e.scale[i] == TN_NET_NONE ? 1 : r->in[e.scale[i]]->count;
-    }
-    return integer_products(r, 0, 1, 2, 3, &s, r->out[0]->data, e.scale[0] == TN_NET_NONE ? NULL : &f);
+    if (e.scale[0] == TN_NET_NONE) return integer_products(r, 0, 1, 2, 3, &s, r->out[0]->data, NULL);
+    struct scaling f = {.e = &e, .bias = data_of(r, e.bias), .residual = data_of(r, e.residual)};
+    bool good = read_scales(r, &e, s.n, &f) && integer_products(r, 0, 1, 2, 3, &s, r->out[0]->data, &f);
+    tn_heap_give(r->heap, f.by_column);
+    return good;
 }
 
 /* ---- QLinearMatMul ------------------------------------------------------------------------------------------------ */
