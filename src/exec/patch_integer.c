@@ -98,7 +98,7 @@ static bool fold_addend(struct tn_rewrite *w, uint32_t i)
         tn_dim_t lines;
         bool one;
         if (!is_integer_product(p) || !tn_node_attr(p, "tenon.scales") || tn_node_attr(p, "tenon.bias") || tn_node_attr(p, "tenon.residual") ||
-            tn_node_attr(p, "tenon.activation"))
+            tn_node_attr(p, "tenon.activation") || tn_node_attr(p, "tenon.line"))
             continue;
         if (!lines_of(w, p, tn_is(p, "ConvInteger"), &axis, &rank, &lines) || !goes_along(w, n->in[1 - k], axis, rank, lines, &one)) continue;
         if (one && lines != 1) continue; /* a bias has one number for each */

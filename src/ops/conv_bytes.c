@@ -254,7 +254,8 @@ bool tn_conv_bytes(struct tn_run *r, const struct tn_conv_bytes *j)
     bool is_signed = j->x->element == TN_EL_I8;
     struct walk k = {.j = j, .kernels = r->kernels, .flip = is_signed ? 0x80 : 0, .zero = j->x_zero + (is_signed ? 128 : 0)};
     k.pad = (uint8_t)k.zero;
-    if (j->finish && (j->finish->residual || j->finish->e->kind != TN_FINISH_NONE)) k.finish = (struct tn_conv_finish){.e = j->finish->e, .residual = j->finish->residual};
+    if (j->finish && (j->finish->residual || j->finish->e->after.kind != TN_FINISH_NONE || j->finish->e->after.line))
+        k.finish = (struct tn_conv_finish){.e = j->finish->e, .residual = j->finish->residual};
     if (lay_out(r, &k)) {
         choose_block(&k);
         unsigned want = r->threads < k.blocks ? r->threads : (unsigned)k.blocks;

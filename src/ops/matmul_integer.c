@@ -122,7 +122,7 @@ struct block {
 /* What is folded in behind scales and bias. */
 static void finish_rest(const struct scaling *f, const struct tn_kernels *kernels, float *y, uint64_t row, uint64_t rows, size_t n)
 {
-    if (f->e->kind == TN_FINISH_NONE && !f->residual) return;
+    if (f->e->after.kind == TN_FINISH_NONE && !f->e->after.line && !f->residual) return;
     struct tn_finish_args a = {.kernels = kernels, .e = f->e, .y = y, .y_stride = n, .rows = rows, .width = n,
                                .residual = f->residual ? f->residual + row * n : NULL, .residual_stride = n};
     tn_finish_rows(&a);

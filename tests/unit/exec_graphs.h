@@ -103,6 +103,13 @@ static inline void reals(struct bytes *graph, const char *name, const char *dims
     free(values);
 }
 
+static inline void codes(struct bytes *graph, const char *name, unsigned element, const char *dims, size_t count, uint64_t *state)
+{
+    uint8_t values[256];
+    for (size_t i = 0; i < count; i++) values[i] = (uint8_t)test_random(state);
+    constant(graph, name, element, dims, values, count);
+}
+
 /* ---- running ------------------------------------------------------------------------------------------------------ */
 
 enum { OUTPUTS = 16, INPUTS = 2 };

@@ -145,6 +145,7 @@ struct generating {
     uint64_t state;
     int values; /* v0 is the input; all of one shape */
     int constants, rows;
+    int coded, fixed; /* whether the input is there as codes */
 };
 
 static int below(struct generating *s, int n)
@@ -330,6 +331,41 @@ static void emit_gelu(struct generating *s)
     emit(s, "Mul", in, "");
 }
 
+/* Of the input alone: behind a rewritten value the last bit may decide which code a number gets, and codes are steps. */
+static void emit_quantised(struct generating *s)
+{
+    char name[5][16], in[96];
+    bool conv = below(s, 2), written = below(s, 2);
+    unsigned element = below(s, 2) ? TN_EL_U8 : TN_EL_I8;
+    for (int i = 0; i < 5; i++) snprintf(name[i], sizeof(name[i]), "k%d", s->constants++);
+    codes(&s->g, name[0], element, conv ? "4,4,3,3" : "6,6", conv ? 144 : 36, &s->state);
+    bool many = written && below(s, 2);
+    reals(&s->g, name[2], !many ? "1" : conv ? "4,1,1" : "6", !many ? 1 : conv ? 4 : 6, 0.002, 0.01, &s->state);
+    if (written) {
+        codes(&s->g, name[1], element, "", 1, &s->state);
+        if (!s->coded++) op(&s->g, "DynamicQuantizeLinear", "v0", "q s z", "");
+        snprintf(in, sizeof(in), "q %s z %s", name[0], name[1]);
+        op(&s->g, conv ? "ConvInteger" : "MatMulInteger", in, name[3], conv ? "pads=1,1,1,1" : "");
+        snprintf(in, sizeof(in), "%s.f", name[3]);
+        op(&s->g, "Cast", name[3], in, "to=1");
+        snprintf(in, sizeof(in), "s %s", name[2]);
+        op(&s->g, "Mul", in, name[4], "");
+        snprintf(in, sizeof(in), "%s %s.f", name[4], name[3]);
+        emit(s, "Mul", in, "");
+        return;
+    }
+    if (!s->fixed++) {
+        constant(&s->g, "fz", TN_EL_U8, "", (uint8_t[]){131}, 1);
+        scalar(&s->g, "fs", 0.04f);
+        op(&s->g, "QuantizeLinear", "v0 fs fz", "fq", "");
+        op(&s->g, "DequantizeLinear", "fq fs fz", "fd", "");
+    }
+    snprintf(in, sizeof(in), "%s %s", name[0], name[2]);
+    op(&s->g, "DequantizeLinear", in, name[3], "");
+    snprintf(in, sizeof(in), "fd %s", name[3]);
+    emit(s, conv ? "Conv" : "MatMul", in, conv ? "pads=1,1,1,1" : "");
+}
+
 static void emit_any(struct generating *s)
 {
     static const struct {
@@ -339,7 +375,7 @@ static void emit_any(struct generating *s)
     static const char *const binary[] = {"Add", "Mul", "Sub", "Max"};
     char in[64];
     snprintf(in, sizeof(in), "v%d", pick(s));
-    switch (below(s, 13)) {
+    switch (below(s, 15)) {
     case 0:
     case 1: emit_product(s); return;
     case 2: emit_normalisation(s); return;
@@ -349,6 +385,8 @@ static void emit_any(struct generating *s)
     case 10: emit_gelu(s); return;
     case 11:
     case 12: emit_attention(s); return;
+    case 13:
+    case 14: emit_quantised(s); return;
     case 5:
         emit(s, "Transpose", in, "perm=0,1,3,2");
         snprintf(in, sizeof(in), "v%d", s->values - 1);
