@@ -10,11 +10,14 @@ extern const struct tn_operators tn_ops_center;
 extern const struct tn_operators tn_ops_constant;
 extern const struct tn_operators tn_ops_contrib_attention;
 extern const struct tn_operators tn_ops_contrib_fused;
+extern const struct tn_operators tn_ops_contrib_gather_blocks;
 extern const struct tn_operators tn_ops_contrib_gelu;
 extern const struct tn_operators tn_ops_contrib_group_attention;
 extern const struct tn_operators tn_ops_contrib_matmul_nbits;
 extern const struct tn_operators tn_ops_contrib_norm;
+extern const struct tn_operators tn_ops_contrib_qlinear;
 extern const struct tn_operators tn_ops_contrib_qmatmul;
+extern const struct tn_operators tn_ops_contrib_widened;
 extern const struct tn_operators tn_ops_control;
 extern const struct tn_operators tn_ops_conv;
 extern const struct tn_operators tn_ops_conv_deform;
@@ -66,11 +69,14 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_constant,
     &tn_ops_contrib_attention,
     &tn_ops_contrib_fused,
+    &tn_ops_contrib_gather_blocks,
     &tn_ops_contrib_gelu,
     &tn_ops_contrib_group_attention,
     &tn_ops_contrib_matmul_nbits,
     &tn_ops_contrib_norm,
+    &tn_ops_contrib_qlinear,
     &tn_ops_contrib_qmatmul,
+    &tn_ops_contrib_widened,
     &tn_ops_control,
     &tn_ops_conv,
     &tn_ops_conv_deform,

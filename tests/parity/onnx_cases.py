@@ -82,11 +82,12 @@ class Cases:
         self.count += 1
         return True
 
-    def node(self, op, inputs, outputs=1, constant=(), domain="com.microsoft", tolerance=(1e-4, 1e-5), kind=None, opset=21, ml=None, shown=None, fixed_shapes=False, **attributes):
-        """inputs: values in order, None absent; indices in `constant` become initialisers. shown: outputs of the graph."""
+    def node(self, op, inputs, outputs=1, constant=(), domain="com.microsoft", tolerance=(1e-4, 1e-5), kind=None, opset=21, ml=None, shown=None, fixed_shapes=False, attributes=None, **more):
+        """inputs: values in order, None absent; indices in `constant` become initialisers. shown: outputs of the graph.
+        Attributes by name, or as a dictionary where a name is taken."""
         names = ["" if v is None else f"i{k}" for k, v in enumerate(inputs)]
         outs = [f"o{k}" for k in range(outputs)]
-        attributes = {k: v for k, v in attributes.items() if v is not None}
+        attributes = {k: v for k, v in {**(attributes or {}), **more}.items() if v is not None}
         node = helper.make_node(op, names, outs, domain=domain, **attributes)
         ports, fixed, feeds = [], [], {}
         for k, value in enumerate(inputs):
