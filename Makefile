@@ -10,6 +10,7 @@
 #   make check-onnx       graphs: the onnx package's backend cases, real packages against ONNX Runtime
 #   make fuzz             each target FUZZ_SECONDS       make fuzz-replay   corpora and past findings
 #   make bench            ratios against peers           make bench-native  only our own figures
+#   make bench-graphs     graphs and forests beside other runtimes
 #   make bench-kernels    GEMM, attention, norms beside the machine's peak
 #   make bench-documents  what validating a metadata document takes
 #   make install          PREFIX, DESTDIR                make cross-aarch64 compile for 64-bit ARM
@@ -76,7 +77,7 @@ CLI_OBJECTS := $(CLI_SOURCES:%.c=$(OBJ)/%.o)
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(OBJ)/%.o)
 
 .PHONY: all lib demo check check-onnx check-parity check-asan check-ubsan check-tsan check-fault check-locale fuzz fuzz-build \
-	fuzz-replay bench bench-kernels bench-native bench-documents lint golden install uninstall cross-aarch64 clean deps fetch-models tests FORCE
+	fuzz-replay bench bench-graphs bench-kernels bench-native bench-documents lint golden install uninstall cross-aarch64 clean deps fetch-models tests FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -180,7 +181,7 @@ check-fault: deps
 check-onnx: all $(OUT)/tests/onnx-backend
 	@tools/check-onnx $(OUT)
 
-check-parity: all tests
+check-parity: all tests $(OUT)/tests/onnx-backend
 	@tools/check-parity $(OUT)
 
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -244,6 +245,11 @@ bench-kernels: $(OUT)/bench/kernels
 bench-documents: $(OUT)/bench/documents
 	@$(OUT)/bench/documents --components 25 tests/golden/standard/packages/decoder/inference_metadata.yaml
 	@$(OUT)/bench/documents tests/golden/standard/packages/*/inference_metadata.yaml
+
+# Graphs against ONNX Runtime and OpenVINO, forests against ONNX Runtime and XGBoost.
+bench-graphs: all $(OUT)/bench/graph
+	@"$$(tools/ref/env)" bench/graphs.py $(OUT)
+	@"$$(tools/ref/env ml)" bench/forests.py $(OUT)
 
 bench-native: all $(BENCHES:%=$(OUT)/bench/%)
 	@bench/run --native-only $(OUT)
