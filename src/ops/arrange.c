@@ -344,7 +344,7 @@ static bool infer_one_hot(struct tn_infer *x)
     struct tn_type out = {.kind = TN_KIND_TENSOR, .element = v->element, .shape = {.known = true, .rank = i->shape.rank + 1}};
     for (uint32_t k = 0, from = 0; k < out.shape.rank; k++) out.shape.dims[k] = k == axis ? tn_dim_unknown(x->symbols) : i->shape.dims[from++];
     if (depth) {
-        if (depth->count != 1 || tn_element_get_int(depth->element, depth->data, 0) < 0) return tn_infer_refuse(x, "one depth that is not negative", "another");
+        if (depth->count != 1 || depth->rank > 1 || tn_element_get_int(depth->element, depth->data, 0) < 0) return tn_infer_refuse(x, "one depth that is not negative", "another");
         out.shape.dims[axis] = tn_element_get_int(depth->element, depth->data, 0);
     }
     tn_out_type(x, 0, &out);

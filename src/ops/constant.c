@@ -215,7 +215,7 @@ static bool infer_range(struct tn_infer *x)
     uint32_t n[3];
     tn_dim_t count = tn_dim_unknown(x->symbols);
     for (int i = 0; i < 3; i++) {
-        if (given[i] && given[i]->count != 1) return tn_infer_refuse(x, "one number each for start, limit and delta", "%llu", (unsigned long long)given[i]->count);
+        if (given[i] && (given[i]->count != 1 || given[i]->rank > 1)) return tn_infer_refuse(x, "one number each for start, limit and delta", "%llu", (unsigned long long)given[i]->count);
     }
     if (a && b && step) {
         int64_t known;

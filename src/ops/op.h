@@ -10,6 +10,11 @@
  * each execution it sees the operands themselves, and then every dimension it states must be a number, unless the size
  * follows from data (NonZero, Compress ...): it then leaves the dimension unknown and `run` makes the output.
  *
+ * What inference may read of values: those of operands of rank 0 or 1 with at most TN_CONTENT (64) numbers, whichever way
+ * they are reached (tn_in_content, tn_in_sizes, tn_in_numbers, tn_in_data), and nothing else but types and attributes. The
+ * executor remembers what a node's inference said for as long as the operands' types and these short lists stay as they were
+ * (exec/run.c); a row that looked further would be told an old answer. A size that depends on more is left to `run`.
+ *
  * Bits: an output element is computed by one fixed sequence of roundings, whatever the number of threads.
  */
 #ifndef TN_OPS_OP_H

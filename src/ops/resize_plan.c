@@ -202,6 +202,7 @@ bool tn_resize_infer(struct tn_infer *x)
     const struct tn_tensor *scales = at.scales < x->in_count ? tn_in_data(x, at.scales) : NULL;
     const struct tn_tensor *sizes = at.sizes < x->in_count ? tn_in_data(x, at.sizes) : NULL;
     if (scales && scales->element != TN_EL_F32) return tn_infer_refuse(x, "scales of float32", "another type");
+    if ((scales && scales->rank > 1) || (sizes && sizes->rank > 1)) return tn_infer_refuse(x, "lists of scales and sizes", "rank %u", scales ? scales->rank : sizes->rank);
     const char *bad = fit(x->node, scales, sizes, &p, &enough);
     if (bad) return tn_infer_refuse(x, bad, "scales, sizes or axes that do not fit");
     bool by_scale = enough && !(sizes && sizes->count);
