@@ -103,20 +103,29 @@ static void strip_member(void *user, unsigned rank, unsigned size)
     for (size_t i = begin; i < end; i++) run_strip(s, i, s->room + rank * s->share_bytes);
 }
 
+/* Roughly: a tile of the kernels is a dozen maps by one or two vectors of 16 positions. */
+static uint64_t vectors_of(uint64_t positions)
+{
+    return (positions + 15) / 16;
+}
+
 /* Columns of a strip stay in the cache; every thread gets as many strips as the others, or a part of the maps of each. */
 static void choose_strip(struct strips *s, unsigned threads)
 {
     const struct tn_conv *c = s->a->c;
     uint64_t most = s->direct ? STRIP : COLUMNS / (c->depth ? c->depth : 1) / 32 * 32, planes = c->images * c->groups;
     if (most < 64) most = 64;
-    uint64_t strips = (c->out_plane + most - 1) / most;
-    if (planes < threads) {
-        strips = (strips * planes + threads - 1) / threads * threads / planes;
-        if (strips * 32 > c->out_plane) strips = (c->out_plane + 31) / 32;
-    }
-    s->strip = (c->out_plane + strips * 32 - 1) / (strips * 32) * 32;
+    uint64_t whole = (c->out_plane + most - 1) / most, strips = whole, unit = c->out_plane > 64 * (uint64_t)threads * 16 ? 32 : 16;
+    if (planes < threads) strips = (strips * planes + threads - 1) / threads * threads / planes;
+    s->strip = (c->out_plane + strips * unit - 1) / (strips * unit) * unit;
     s->strips = (c->out_plane + s->strip - 1) / s->strip;
-    s->parts = planes * s->strips % threads && planes * s->strips < 4 * (uint64_t)threads && c->each_maps >= 32 * (uint64_t)threads ? threads : 1;
+    s->parts = 1;
+    if (threads == 1 || planes * whole >= 4 * (uint64_t)threads) return;
+    uint64_t groups = (c->each_maps + 11) / 12, shares = (planes * s->strips + threads - 1) / threads;
+    if (planes * whole * vectors_of(c->out_plane / whole) * ((groups + threads - 1) / threads) >= shares * vectors_of(s->strip) * groups) return;
+    s->parts = threads;
+    s->strip = (c->out_plane + whole * 16 - 1) / (whole * 16) * 16;
+    s->strips = (c->out_plane + s->strip - 1) / s->strip;
 }
 
 bool tn_dense_run(struct tn_run *r, const struct tn_dense *w, const struct tn_dense_args *a)

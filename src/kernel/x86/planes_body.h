@@ -60,6 +60,19 @@ TN_INLINE void split2(const float *p, float *even, float *odd)
     v_store(odd, out[1]);
 }
 
+/* The last vector ends with zeros, which stand behind the row already. */
+static void copy_row(enum tn_float_type type, const char *x, float *to, size_t count)
+{
+    const float *from = (const float *)(const void *)x;
+    size_t i = 0;
+    if (type != TN_FLOAT_F32) {
+        TN_ISA(to_f32)(type, x, to, count);
+        return;
+    }
+    for (; i + VEC <= count; i += VEC) v_store(to + i, v_load(from + i));
+    if (i < count) v_store(to + i, v_load_tail(from + i, v_tail(count - i)));
+}
+
 /* Row `row` of a channel between zeros. `flat` has room for a line and two vectors. */
 static void load_line(const struct tn_planes_args *a, const struct band *b, size_t channel, ptrdiff_t row, float *flat, float *line)
 {
@@ -75,14 +88,13 @@ static void load_line(const struct tn_planes_args *a, const struct band *b, size
         lo = 0;
     }
     if (lo > end) lo = end;
-    if (hi > end) hi = end;
+    if (hi > end - VEC) hi = end - VEC; /* no result needs what stands in the last vector */
     if (hi < lo) hi = lo;
-    memset(to, 0, (size_t)lo * sizeof(*to));
+    for (ptrdiff_t i = 0; i < end; i += VEC) v_store(to + i, v_zero());
     if (hi > lo) {
         size_t at = (channel * a->height + (size_t)row) * a->width + (size_t)from;
-        TN_ISA(to_f32)(a->type, (const char *)a->x + at * tn_float_type_size(a->type), to + lo, (size_t)(hi - lo));
+        copy_row(a->type, (const char *)a->x + at * tn_float_type_size(a->type), to + lo, (size_t)(hi - lo));
     }
-    memset(to + hi, 0, (size_t)(end - hi) * sizeof(*to));
     for (size_t i = 0; split && i < b->phase; i += VEC) split2(flat + 2 * i, line + i, line + b->phase + i);
 }
 
@@ -162,12 +174,14 @@ static void run_band(const struct tn_planes_args *a, const struct band *b, size_
             else sum_row(a, from, b, w, sums + row * b->across, c > 0);
         }
     }
-    for (size_t row = 0; row < rows; row++) {
-        size_t at = (first - a->first + row) * a->out_width * size;
-        struct leaving r = {.sums = sums + row * b->across, .width = a->out_width, .bias = a->bias, .after = a->after ? a->after : &after_nothing,
-                            .type = a->type, .residual = a->residual ? (const char *)a->residual + at : NULL, .y = (char *)a->y + at};
-        leave_row(&r);
+    /* results of neighbouring rows are neighbours, sums stand apart by whole vectors */
+    for (size_t row = 1; b->across != a->out_width && row < rows; row++) {
+        for (size_t i = 0; i < b->across; i += VEC) v_store(sums + row * a->out_width + i, v_load(sums + row * b->across + i));
     }
+    size_t at = (first - a->first) * a->out_width * size;
+    struct leaving r = {.sums = sums, .width = rows * a->out_width, .bias = a->bias, .after = a->after ? a->after : &after_nothing,
+                        .type = a->type, .residual = a->residual ? (const char *)a->residual + at : NULL, .y = (char *)a->y + at};
+    leave_row(&r);
 }
 
 void TN_ISA(planes)(const struct tn_planes_args *a)
