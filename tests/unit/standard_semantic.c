@@ -150,6 +150,78 @@ TEST(edits_are_refused_at_their_place)
     free(text);
 }
 
+/* Numbers and words at the border of a rule: nothing is refused. */
+TEST(what_just_holds_is_taken)
+{
+#define EXPERTS "/model + {\"mixture_of_experts\": {\"representation\": \"moe\", \"routed_expert_count\": 8, "                        \
+                "\"shared_expert_count\": 0, \"experts_per_token\": 8, \"expert_intermediate_size\": 4, "                          \
+                "\"shared_expert_intermediate_size\": 0, \"activation\": \"silu\", \"router\": {\"score_function\": \"softmax\", " \
+                "\"selection_method\": "
+#define ROUTER "\"normalize_weights\": true, \"scaling_factor\": 1.0}}"
+#define SIZED " && /model + {\"vocab_size\": 8}"
+    static const char *const holds[][2] = {
+        {"samples/12-esm2-protein-encoder", EXPERTS "\"top_k\", " ROUTER "}"},
+        {"samples/12-esm2-protein-encoder", EXPERTS "\"grouped_top_k\", \"group_count\": 4, \"groups_per_token\": 4, "
+                                            "\"group_score\": \"max\", " ROUTER "}"},
+        {"samples/12-esm2-protein-encoder", EXPERTS "\"top_k\", " ROUTER ", \"sharding\": {\"expert_parallel\": "
+                                            "{\"expert_count\": 8}}}"},
+        {"samples/20-qwen3_5-hybrid-speculative-decoding",
+         "/speculative/vocabulary = {\"kind\": \"subset\", \"proposer_vocab_size\": 8}" SIZED},
+        /* A size is a subset's: of the other kinds the tables refuse it, and it is measured against nothing. */
+        {"samples/20-qwen3_5-hybrid-speculative-decoding",
+         "/speculative/vocabulary = {\"kind\": \"identical\", \"proposer_vocab_size\": 9}" SIZED},
+        {"samples/20-qwen3_5-hybrid-speculative-decoding",
+         "/speculative/vocabulary = {\"kind\": \"mapped\", \"artifact\": \"ids.i64\", \"proposer_vocab_size\": 9}" SIZED},
+    };
+    for (size_t i = 0; i < sizeof(holds) / sizeof(holds[0]); i++) {
+        struct tn_alloc alloc;
+        struct tn_json_doc doc = {0};
+        char found[4096], edits[1024];
+        snprintf(edits, sizeof(edits), "%s", holds[i][1]);
+        tn_alloc_init(&alloc);
+        REQUIRE(edit_all(&doc, &alloc, holds[i][0], edits));
+        places(&doc, found, sizeof(found));
+        if (found[0]) test_fail(__FILE__, __LINE__, "%s with %s is refused at %s", holds[i][0], holds[i][1], found);
+        tn_json_release(&doc);
+        CHECK_INT(tn_alloc_current(&alloc), 0);
+    }
+#undef EXPERTS
+#undef ROUTER
+#undef SIZED
+}
+
+/* What cannot be read at a place is told by what it is: of the two edits the place is one, the remedy is not. */
+TEST(what_is_not_there_yet_is_told_by_its_kind)
+{
+    static const char *const edits[][3] = {
+        {"samples/07-stable-diffusion-text-to-image", "/pipeline/workflow/steps/0/carried = []", "is read where no loop carries it"},
+        {"samples/07-stable-diffusion-text-to-image", "/pipeline/workflow/steps/1/inputs/latent = \"body.latent\"",
+         "belongs to a loop's body or a branch's case"},
+        {"samples/04-whisper-encoder-decoder", "/pipeline/workflow/steps/0/inputs/input_features = \"decoder.logits\"",
+         "is read before it is produced"},
+    };
+    for (size_t i = 0; i < sizeof(edits) / sizeof(edits[0]); i++) {
+        struct tn_alloc alloc;
+        struct tn_json_doc doc = {0};
+        struct tn_standard standard;
+        struct tn_findings findings;
+        char copy[256];
+        snprintf(copy, sizeof(copy), "%s", edits[i][1]);
+        tn_alloc_init(&alloc);
+        REQUIRE(edit_all(&doc, &alloc, edits[i][0], copy));
+        tn_error_clear(&err);
+        CHECK_INT(tn_standard_read(&standard, &alloc, tn_json_root(&doc), &err), TN_OK);
+        tn_findings_init(&findings, &alloc, 4);
+        CHECK_INT(tn_standard_check(&standard, &findings, &err), TN_OK);
+        REQUIRE(findings.count == 1);
+        CHECK_CONTAINS(findings.items[0].message, edits[i][2]);
+        tn_findings_release(&findings);
+        tn_standard_release(&standard);
+        tn_json_release(&doc);
+        CHECK_INT(tn_alloc_current(&alloc), 0);
+    }
+}
+
 /* All of several mistakes are told in one pass. */
 TEST(all_findings_in_one_pass)
 {
