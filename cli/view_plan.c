@@ -125,6 +125,19 @@ static void others(struct cli_view *v, const struct cli_json *rows)
     cli_table_print(&t, v);
 }
 
+/* The list has what each provider says too; that stands under the provider. */
+static void common_findings(struct cli_view *v, const struct cli_json *list)
+{
+    bool any = false;
+    for (const struct cli_json *f = cli_json_first(list); f; f = f->next) {
+        if (cli_json_get(f, "provider")) continue;
+        if (any) cli_out_text(v->out, "\n");
+        else cli_view_heading(v, "for every provider");
+        cli_view_finding(v, f);
+        any = true;
+    }
+}
+
 void cli_view_assessment(struct cli_view *v, const struct cli_json *root)
 {
     char heading[256];
@@ -134,7 +147,7 @@ void cli_view_assessment(struct cli_view *v, const struct cli_json *root)
     cli_view_field(v, "contract", text(root, "contract"));
     cli_view_field(v, "dialect", text(root, "package.dialect"));
     cli_view_field(v, "manifest", text(root, "package.manifest"));
-    cli_view_findings(v, "for every provider", cli_json_get(root, "findings"));
+    common_findings(v, cli_json_get(root, "findings"));
     for (const struct cli_json *row = cli_json_first(rows); row; row = row->next) {
         if (cli_json_true(cli_json_get(row, "requested"))) provider(v, row);
     }

@@ -204,6 +204,22 @@ static const char *place_of_values(const struct binder *b, char *out, size_t cap
     return out;
 }
 
+/* As many outputs as labels: where the two differ, what speaks for which head belongs to the finding. */
+static bool counts_labels(const char *size)
+{
+    return size && strcmp(size, "head.outputs") == 0;
+}
+
+/* "; class ..." or nothing. */
+static const char *evidence_of(const struct binder *b, bool labels, char *out, size_t cap)
+{
+    out[0] = 0;
+    if (!labels) return out;
+    memcpy(out, "; ", 3);
+    tn_head_evidence(b->d, out + 2, cap - 2);
+    return out;
+}
+
 static void report_misfit(struct binder *b, const struct tn_tensor_rule *rule, struct tn_str role,
                           const struct tn_tensor_info *t, bool same)
 {
@@ -213,11 +229,12 @@ static void report_misfit(struct binder *b, const struct tn_tensor_rule *rule, s
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS,
                                            "%s does not fit role %.*s",
                                            same ? "element type" : "shape", TN_FMT_ARG(role));
-    char found[160], expected[160], place[160];
+    char found[160], expected[160], place[160], evidence[200];
+    bool labels = !same && (counts_labels(rule->dims[0]) || counts_labels(rule->dims[1]));
     shape_text(found, sizeof(found), t->shape, t->rank);
     shape_text(expected, sizeof(expected), shape, rank);
     tn_at_tensor(f, file_of(b, t), t->name);
-    tn_found(f, "%s %s", tn_dtype_name(t->dtype), found);
+    tn_found(f, "%s %s%s", tn_dtype_name(t->dtype), found, evidence_of(b, labels, evidence, sizeof(evidence)));
     tn_expected(f, "f32, f16 or bf16 %s ([%s%s%s] of %s)", expected, rule->dims[0], rank == 2 ? ", " : "",
                 rank == 2 ? rule->dims[1] : "", place_of_values(b, place, sizeof(place)));
     tn_remedy(f, same ? "convert the tensor to a floating type" : "configuration and weights belong to different models");
@@ -265,7 +282,7 @@ static void report_misfits(struct binder *b)
 {
     for (uint32_t i = 0; i < b->misfit_count; i++) {
         const struct misfit *m = &b->misfits[i];
-        char names[200], place[160];
+        char names[200], place[160], evidence[200];
         size_t n = 0;
         if (m->count == 1) {
             report_misfit(b, m->rule, tn_str_of(m->role), m->tensors[0], false);
@@ -277,8 +294,8 @@ static void report_misfits(struct binder *b)
         struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS,
                                                "%u tensors whose shape does not fit %s", (unsigned)m->count, m->size);
         tn_at_tensor(f, file_of(b, m->tensors[0]), m->tensors[0]->name);
-        tn_found(f, "%llu in %u tensors: %s%s", (unsigned long long)m->found, (unsigned)m->count, names,
-                 m->count > NAMED ? ", ..." : "");
+        tn_found(f, "%llu in %u tensors: %s%s%s", (unsigned long long)m->found, (unsigned)m->count, names,
+                 m->count > NAMED ? ", ..." : "", evidence_of(b, counts_labels(m->size), evidence, sizeof(evidence)));
         tn_expected(f, "%llu (%s of %s)", (unsigned long long)m->stated, m->size, place_of_values(b, place, sizeof(place)));
         tn_remedy(f, "correct %s there; or configuration and weights belong to different models", m->size);
     }

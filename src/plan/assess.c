@@ -391,6 +391,40 @@ static void write_row(struct tn_json_writer *w, const struct tn_survey *s, const
     tn_jw_end_object(w);
 }
 
+static void write_dropped(struct tn_json_writer *w, const char *provider, size_t dropped)
+{
+    if (dropped == 0) return;
+    tn_jw_begin_object(w);
+    if (provider) tn_jw_member_cstr(w, "provider", provider);
+    tn_jw_member_u64(w, "dropped", dropped);
+    tn_jw_end_object(w);
+}
+
+static void write_provided(struct tn_json_writer *w, const struct tn_survey_row *row)
+{
+    for (size_t i = 0; i < row->findings.count; i++) {
+        const struct tn_finding *f = &row->findings.items[i];
+        tn_jw_begin_object(w);
+        tn_jw_member_cstr(w, "severity", tn_severity_name(f->severity));
+        tn_jw_member_cstr(w, "provider", row->entry->name);
+        tn_finding_write_members(w, f);
+        tn_jw_end_object(w);
+    }
+    write_dropped(w, row->entry->name, row->findings.dropped);
+}
+
+/* What binds every provider, then what each requested one adds, under its name: whoever reads this list has read all. */
+static void write_findings(struct tn_json_writer *w, const struct tn_survey *s)
+{
+    tn_jw_key(w, "findings");
+    tn_jw_begin_array(w);
+    for (size_t i = 0; i < s->findings.count; i++) tn_finding_write(w, &s->findings.items[i]);
+    write_dropped(w, NULL, s->findings.dropped);
+    for (uint32_t i = 0; i < s->row_count; i++)
+        if (s->rows[i].requested) write_provided(w, &s->rows[i]);
+    tn_jw_end_array(w);
+}
+
 void tn_survey_write(struct tn_json_writer *w, const struct tn_survey *s)
 {
     char hex[TN_SHA256_HEX];
@@ -405,8 +439,7 @@ void tn_survey_write(struct tn_json_writer *w, const struct tn_survey *s)
     tn_jw_member_cstr(w, "manifest", tn_digest_hex(&d->inv->manifest, hex));
     tn_jw_end_object(w);
     tn_policy_write(w, &s->policy);
-    tn_jw_key(w, "findings");
-    tn_findings_write(w, &s->findings);
+    write_findings(w, s);
     tn_jw_key(w, "providers");
     tn_jw_begin_array(w);
     for (uint32_t i = 0; i < s->row_count; i++) write_row(w, s, &s->rows[i]);

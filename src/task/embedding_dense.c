@@ -39,8 +39,10 @@ static void refuse_no_pooling(const struct tn_description *d, struct tn_findings
 {
     struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
                                            "nothing in the package states how token states become one vector");
+    char evidence[200] = "";
+    tn_head_evidence(d, evidence, sizeof(evidence));
     tn_at_file(f, d->chain_document.n ? d->chain_document : TN_STR("modules.json"));
-    tn_found(f, "%s", d->chain_document.n ? "a module list without a Pooling" : "no modules.json");
+    tn_found(f, "%s%s%s", d->chain_document.n ? "a module list without a Pooling" : "no modules.json", evidence[0] ? "; " : "", evidence);
     tn_expected(f, "a Pooling module: modules.json and its config.json with pooling_mode");
     tn_remedy(f, "add modules.json and 1_Pooling/config.json that state pooling_mode, prompts and normalisation as "
                  "the model's authors document them");
