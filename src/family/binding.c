@@ -35,7 +35,7 @@ struct binder {
     struct tn_binding *out;
     bool *seen; /* by tensor of the variant: bound or reported */
     bool silent; /* one finding has said it all */
-    bool headless; /* one finding has said that the head is not there */
+    bool headless; /* one finding has said that the head is not there, or that the class names none of the family's */
     uint64_t first_absent_layer; /* from here on no layer has any tensor */
     uint32_t extra_layers; /* tensors of layers that the configuration does not have */
     uint32_t ignored; /* tensors of trained heads that are not run */
@@ -695,6 +695,16 @@ static enum tn_status prepare(struct binder *b, struct tn_arena *arena)
     return out->bound && out->audit && b->seen ? TN_OK : TN_INSUFFICIENT_MEMORY;
 }
 
+/* Without a class that holds nobody can say whose the tensors of a head are. */
+static bool class_is_refused(const struct tn_description *d)
+{
+    for (size_t i = 0; i < d->findings.count; i++) {
+        const struct tn_finding *f = &d->findings.items[i];
+        if (f->severity == TN_BLOCKER && tn_str_starts(tn_str_of(f->element), "/architectures")) return true;
+    }
+    return false;
+}
+
 enum tn_status tn_bind(const struct tn_description *d, const struct tn_component *c, const struct tn_family *family,
                        const struct tn_head *head, struct tn_arena *arena, struct tn_findings *findings,
                        struct tn_binding *out, struct tn_error *err)
@@ -702,6 +712,7 @@ enum tn_status tn_bind(const struct tn_description *d, const struct tn_component
     *out = (struct tn_binding){.family_head = head ? tn_family_head_of(family, head->kind) : NULL};
     struct binder b = {.d = d, .c = c, .family = family, .inv = d->inv, .findings = findings, .out = out};
     if (out->family_head) b.head = head;
+    b.headless = !b.head && class_is_refused(d);
     if (prepare(&b, arena)) return tn_error_memory(err, TN_PHASE_ASSESS, "binding tensors");
     choose_prefix(&b);
     survey(&b);
