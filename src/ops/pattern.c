@@ -374,12 +374,11 @@ static void repeat(struct parser *s, uint32_t begin, uint32_t least, uint32_t mo
 /* *, +, ? or {..} behind what was written from `begin` on. */
 static void repetition(struct parser *s, uint32_t begin)
 {
-    uint32_t least, most;
     for (unsigned times = 0; !s->failed; times++) {
-        if (take(s, "*")) least = 0, most = UINT32_MAX;
-        else if (take(s, "+")) least = 1, most = UINT32_MAX;
-        else if (take(s, "?")) least = 0, most = 1;
-        else if (!take_braces(s, &least, &most)) return;
+        uint32_t least = 0, most = UINT32_MAX;
+        if (take(s, "+")) least = 1;
+        else if (take(s, "?")) most = 1;
+        else if (!take(s, "*") && !take_braces(s, &least, &most)) return;
         if (times) fail(s, "one repetition behind another only in a group");
         take(s, "?"); /* lazy */
         if (!s->failed) repeat(s, begin, least, most);
