@@ -98,10 +98,10 @@ static void open_spaces(struct tn_std_check *c)
 
 /* ---- findings --------------------------------------------------------------------------------------------------- */
 
-static struct tn_finding *begin(struct tn_std_check *c, const char *format, va_list args)
+static struct tn_finding *begin(struct tn_std_check *c, enum tn_severity severity, const char *format, va_list args)
 {
-    struct tn_finding *f = tn_findings_add(c->findings, TN_BLOCKER, TN_METADATA_INVALID, TN_PHASE_DESCRIBE, "%s", "");
-    if (f) tn_finding_begin(f, TN_BLOCKER, TN_METADATA_INVALID, TN_PHASE_DESCRIBE, format, args);
+    struct tn_finding *f = tn_findings_add(c->findings, severity, TN_METADATA_INVALID, TN_PHASE_DESCRIBE, "%s", "");
+    if (f) tn_finding_begin(f, severity, TN_METADATA_INVALID, TN_PHASE_DESCRIBE, format, args);
     return f;
 }
 
@@ -123,9 +123,20 @@ struct tn_finding *tn_std_say(struct tn_std_check *c, struct tn_json v, const ch
     va_list args;
     if (tn_std_unknown(c, tn_json_present(v) ? v : c->doc->at) || names_unknown(c, v)) return NULL;
     va_start(args, format);
-    struct tn_finding *f = begin(c, format, args);
+    struct tn_finding *f = begin(c, TN_BLOCKER, format, args);
     va_end(args);
     tn_at_json(f, tn_json_present(v) ? v : c->doc->at); /* what the tables miss has no place of its own */
+    return f;
+}
+
+struct tn_finding *tn_std_note(struct tn_std_check *c, struct tn_json v, const char *format, ...)
+{
+    va_list args;
+    if (tn_std_unknown(c, v)) return NULL;
+    va_start(args, format);
+    struct tn_finding *f = begin(c, TN_NOTE, format, args);
+    va_end(args);
+    tn_at_json(f, v);
     return f;
 }
 
@@ -135,7 +146,7 @@ struct tn_finding *tn_std_say_member(struct tn_std_check *c, struct tn_json obje
     va_list args;
     if (tn_std_hides(c, tn_json_present(object) ? object : c->doc->at, key)) return NULL;
     va_start(args, format);
-    struct tn_finding *f = begin(c, format, args);
+    struct tn_finding *f = begin(c, TN_BLOCKER, format, args);
     va_end(args);
     tn_at_json_member(f, tn_json_present(object) ? object : c->doc->at, key);
     return f;

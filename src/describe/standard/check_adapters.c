@@ -166,12 +166,27 @@ static void check_binding(struct tn_std_check *c, const struct tn_std_adapters *
         tn_found(f, "%s", TN_F64(alpha->value));
         tn_expected(f, "%s", TN_F64(target->alpha.value));
     }
-    if (!target->rank.present || rank == 0 || rank == target->rank.value) return;
+    if (!target->rank.present || target->rank.value == 0 || rank == 0 || rank == target->rank.value) return;
     f = tn_std_say(c, b->rank.present ? b->rank.at : artifact->rank.at,
                    "the rank is not the one that the target \"%.*s\" demands",
                    TN_FMT_ARG(target->id.name));
     tn_found(f, "%llu", (unsigned long long)rank);
     tn_expected(f, "%llu", (unsigned long long)target->rank.value);
+}
+
+/* Identity and version say which adapter it is; weights of two that share both could be taken for one another. */
+static void check_identity(struct tn_std_check *c, const struct tn_std_adapters *a, size_t i)
+{
+    const struct tn_std_adapter *artifact = &a->artifacts[i];
+    if (!tn_json_present(artifact->identity.at)) return;
+    for (size_t k = 0; k < i; k++) {
+        if (!tn_str_eq(a->artifacts[k].identity.name, artifact->identity.name)) continue;
+        if (!tn_str_eq(a->artifacts[k].version.name, artifact->version.name)) continue;
+        struct tn_finding *f = tn_std_say(c, artifact->identity.at, "two adapters have one identity and one version");
+        tn_found(f, "\"%.*s\", as \"%.*s\" has", TN_FMT_ARG(artifact->identity.name), TN_FMT_ARG(a->artifacts[k].name));
+        tn_expected(f, "an identity of its own, or another version");
+        return;
+    }
 }
 
 static void check_artifact(struct tn_std_check *c, const struct tn_std_adapters *a, size_t i)
@@ -185,6 +200,7 @@ static void check_artifact(struct tn_std_check *c, const struct tn_std_adapters 
         tn_expected(f, "an index of its own for each adapter");
         break;
     }
+    check_identity(c, a, i);
     want_positive(c, &artifact->rank, "a rank");
     want_scale(c, &artifact->alpha);
     want_float(c, artifact->at, "dtype", "an adapter's factors");
@@ -235,7 +251,7 @@ static void check_selection(struct tn_std_check *c, const struct tn_std_adapters
         tn_found(f, "\"%.*s\"", TN_FMT_ARG(in->role.name));
         tn_expected(f, "\"%s\"", role);
     }
-    if (rank != 2 || !type.has_shape || !type.dims[1].fixed || !a->max_adapters.present) return;
+    if (rank != 2 || !type.has_shape || !type.dims[1].fixed || !a->max_adapters.present || a->max_adapters.value == 0) return;
     if (type.dims[1].extent >= 0 && (uint64_t)type.dims[1].extent == a->max_adapters.value) return;
     f = tn_std_say(c, ref->at, "the input's second extent is not the number of adapters per row");
     tn_found(f, "%lld", (long long)type.dims[1].extent);
@@ -271,12 +287,12 @@ static void check_overlay(struct tn_std_check *c, const struct tn_std_adapters *
 void tn_std_check_adapters(struct tn_std_check *c)
 {
     const struct tn_std_adapters *a = &c->doc->adapters;
-    if (!tn_json_present(a->at)) return;
     for (size_t i = 0; i < c->flow->component_count; i++) {
         const struct tn_std_target *first = a->target_count > 0 ? a->targets : NULL;
         bool dangling = first && tn_json_present(first->component.at) && !tn_std_component(c, first->component.name);
         if (!dangling) check_overlay(c, a, &c->flow->components[i]); /* else the target is what is wrong */
     }
+    if (!tn_json_present(a->at)) return;
     for (size_t i = 0; i < a->target_count; i++) check_target(c, a, &a->targets[i]);
     for (size_t i = 0; i < a->artifact_count; i++) check_artifact(c, a, i);
     want_positive(c, &a->max_adapters, "the number of adapters per row");

@@ -6,6 +6,23 @@
 
 /* ---- tokenizer -------------------------------------------------------------------------------------------------- */
 
+/* An entry of the vocabulary is one text, whatever roles it has. */
+static void check_content(struct tn_std_check *c, const struct tn_std_tokenizer *t, size_t i)
+{
+    const struct tn_std_special_token *s = &t->special[i];
+    for (size_t k = 0; k < i; k++) {
+        const struct tn_std_special_token *first = &t->special[k];
+        if (!s->id.present || !first->id.present || s->id.value != first->id.value) continue;
+        if (!tn_json_present(s->content.at) || !tn_json_present(first->content.at)) continue;
+        if (tn_str_eq(s->content.name, first->content.name)) continue;
+        struct tn_finding *f = tn_std_say(c, s->content.at, "two special tokens have one id and two texts");
+        tn_found(f, "%zu bytes for id %llu, another text than of \"%.*s\"", s->content.name.n,
+                 (unsigned long long)s->id.value, TN_FMT_ARG(first->role));
+        tn_expected(f, "one text for each id");
+        return;
+    }
+}
+
 static void check_tokenizer(struct tn_std_check *c)
 {
     const struct tn_std_tokenizer *t = &c->doc->tokenizer;
@@ -16,6 +33,7 @@ static void check_tokenizer(struct tn_std_check *c)
         tn_found(f, "%llu", (unsigned long long)s->id.value);
         tn_expected(f, "less than %llu, the vocab_size", (unsigned long long)t->vocab_size.value);
     }
+    for (size_t i = 0; i < t->special_count; i++) check_content(c, t, i);
     for (size_t i = 0; i < c->doc->language_count && tn_json_present(c->flow->at); i++)
         tn_std_want_component(c, &c->doc->languages[i].component);
 }
@@ -42,6 +60,45 @@ static void check_attention(struct tn_std_check *c, const struct tn_std_model *m
         f = tn_std_say(c, m->sink_tokens.at, "tokens are kept beside a window that is not there");
         tn_expected(f, "a sliding_window, or no sink_tokens");
     }
+}
+
+/* Whether a component carries state along a sequence: then its logits are of tokens, and not of some other classes. */
+static bool decodes(const struct tn_std_check *c, const struct tn_std_component *component)
+{
+    for (size_t g = 0; g < c->flow->serving.group_count; g++) {
+        const struct tn_std_group *group = &c->flow->serving.groups[g];
+        for (size_t i = 0; i < group->port_count; i++)
+            if (tn_str_eq(group->ports[i].component, component->name)) return true;
+    }
+    return false;
+}
+
+/*
+ * The rows of the table of logits, where a graph says how many there are. A proposer may have a vocabulary of its own,
+ * so one graph that agrees is enough.
+ */
+static void check_vocab_size(struct tn_std_check *c, const struct tn_std_model *m)
+{
+    const struct tn_std_dim *other = NULL;
+    if (!m->vocab_size.present || tn_std_hides(c, c->flow->at, "components")) return;
+    for (size_t i = 0; i < c->flow->component_count; i++) {
+        const struct tn_std_component *component = &c->flow->components[i];
+        for (size_t k = 0; k < component->roles.count && decodes(c, component); k++) {
+            const struct tn_std_binding *role = &component->roles.items[k];
+            const struct tn_std_port *port = tn_standard_port(&component->outputs, role->key);
+            if (!tn_str_is(role->value, "logits") || !port || port->contract.dim_count == 0) continue;
+            const struct tn_std_dim *last = &port->contract.dims[port->contract.dim_count - 1];
+            if (!last->fixed || last->extent < 0) continue;
+            if ((uint64_t)last->extent == m->vocab_size.value || tn_std_unknown(c, component->at)) return;
+            other = last;
+        }
+    }
+    if (!other) return;
+    char pointer[256];
+    struct tn_str place = tn_json_pointer(other->at, pointer, sizeof(pointer));
+    struct tn_finding *f = tn_std_say(c, m->vocab_size.at, "the graph's logits have another number of classes");
+    tn_found(f, "%llu", (unsigned long long)m->vocab_size.value);
+    tn_expected(f, "%lld, as %.*s says", (long long)other->extent, TN_FMT_ARG(place));
 }
 
 static void check_experts(struct tn_std_check *c, const struct tn_std_model *m)
@@ -162,6 +219,7 @@ void tn_std_check_facts(struct tn_std_check *c)
     const struct tn_std_model *m = &c->doc->model;
     check_tokenizer(c);
     check_attention(c, m);
+    check_vocab_size(c, m);
     check_experts(c, m);
     check_shards(c, m);
     for (size_t i = 0; i < m->stage_count && tn_json_present(c->flow->at); i++) check_stage(c, m, i);

@@ -47,6 +47,15 @@ static bool check_port_name(struct tn_std_check *c, const struct tn_std_componen
     return false;
 }
 
+/* Whether a port of a pair is not of the type of the cell that the pair carries; where that is not known, it is. */
+static bool is_other(const struct tn_std_check *c, const struct tn_std_state_port *p, const struct tn_std_type *port)
+{
+    const struct tn_std_cell *cell = tn_std_cell(c, p->label);
+    struct tn_std_type type = cell ? tn_std_type_of(c->doc, &cell->contract) : (struct tn_std_type){0};
+    type.has_shape = false;
+    return tn_std_type_clash(port, &type, NULL, TN_STD_NO_AXIS) != NULL;
+}
+
 /* What comes in as the past goes out as the present: one element type, one rank. */
 static void check_pair(struct tn_std_check *c, const struct tn_std_component *component,
                        const struct tn_std_state_port *p)
@@ -59,9 +68,11 @@ static void check_pair(struct tn_std_check *c, const struct tn_std_component *co
     past.has_shape = false; /* the sequence axis may change */
     const char *clash = tn_std_type_clash(&present, &past, NULL, TN_STD_NO_AXIS);
     if (!clash) return;
-    struct tn_finding *f = tn_std_say(c, p->output.at, "the present of a state port cannot become its past: %s", clash);
-    tn_found(f, "%s", tn_std_type_text(&present, text));
-    tn_expected(f, "%s", tn_std_type_text(&past, text));
+    bool input = is_other(c, p, &past) && !is_other(c, p, &present);
+    struct tn_finding *f = tn_std_say(c, input ? p->input.at : p->output.at,
+                                      "the present of a state port cannot become its past: %s", clash);
+    tn_found(f, "%s", tn_std_type_text(input ? &past : &present, text));
+    tn_expected(f, "%s", tn_std_type_text(input ? &present : &past, text));
 }
 
 static bool same_component(const struct tn_std_state_port *a, const struct tn_std_state_port *b)
@@ -218,9 +229,61 @@ static void check_state_ports(struct tn_std_check *c, const struct tn_std_group 
 
 /* ---- update discipline ------------------------------------------------------------------------------------------ */
 
+/* The axis of the sequence in a layout of one letter an axis, "bnsh"; false where it is no such word. */
+static bool layout_axis(struct tn_str layout, uint64_t rank, uint64_t *axis)
+{
+    unsigned found = 0;
+    if (layout.n != rank || layout.n < 2 || layout.s[0] != 'b') return false;
+    for (size_t i = 0; i < layout.n; i++) {
+        if (layout.s[i] < 'a' || layout.s[i] > 'z') return false;
+        if (layout.s[i] != 's') continue;
+        *axis = i;
+        found++;
+    }
+    return found == 1;
+}
+
+/*
+ * Which cell of a group its sequence axis cannot belong to, and why: it lies outside them all, or where one has its rows,
+ * or the layout says another. Told once, at the axis.
+ */
+const char *tn_std_axis_clash(const struct tn_std_check *c, const struct tn_std_group *group,
+                              const struct tn_std_cell **where)
+{
+    const struct tn_std_cell *outside = NULL, *rows = NULL, *other = NULL;
+    uint64_t axis = group->sequence_axis.value, named = 0;
+    bool inside = false;
+    *where = NULL;
+    if (!group->sequence_axis.present || group->update == TN_STD_REPLACE || tn_std_unknown(c, group->at)) return NULL;
+    for (size_t i = 0; i < c->flow->cell_count; i++) {
+        const struct tn_std_cell *cell = &c->flow->cells[i];
+        const struct tn_std_layout *l = &cell->contract.layout;
+        if (!tn_str_eq(cell->group.name, group->name) || !cell->contract.rank.present) continue;
+        if (tn_std_unknown(c, cell->contract.at)) return NULL;
+        if (axis < cell->contract.rank.value) inside = true;
+        else if (!outside) outside = cell;
+        bool has_rows = l->kind == TN_STD_REQUEST_ALIGNED || l->kind == TN_STD_REQUEST_EXPANDED;
+        if (has_rows && l->axis == axis && !rows) rows = cell;
+        if (!other && layout_axis(group->layout, cell->contract.rank.value, &named) && named != axis) other = cell;
+    }
+    *where = outside && !inside ? outside : rows ? rows : other;
+    if (outside && !inside) return "no cell of the group has this axis";
+    if (rows) return "the rows of the group's state lie on this axis, and not its sequence";
+    return other ? "the layout has its sequence on another axis" : NULL;
+}
+
 static void check_sequence_axis(struct tn_std_check *c, const struct tn_std_group *group)
 {
+    const struct tn_std_cell *cell;
+    const char *clash = tn_std_axis_clash(c, group, &cell);
     struct tn_finding *f;
+    if (clash) {
+        f = tn_std_say(c, group->sequence_axis.at, "%s", clash);
+        tn_found(f, "axis %llu, rank %llu of \"%.*s\", layout \"%.*s\"", (unsigned long long)group->sequence_axis.value,
+                 (unsigned long long)cell->contract.rank.value, TN_FMT_ARG(cell->name), TN_FMT_ARG(group->layout));
+        tn_expected(f, "the axis along which positions of the sequence follow one another");
+        return;
+    }
     if (tn_std_hides(c, group->at, "update") || tn_std_hides(c, group->at, "kind")) return;
     if (group->update == TN_STD_REPLACE) {
         if (!group->sequence_axis.present) return;
@@ -312,6 +375,7 @@ static void check_writers(struct tn_std_check *c, const struct tn_std_group *gro
 static void check_capacity(struct tn_std_check *c, const struct tn_std_group *group)
 {
     const struct tn_std_value *v = tn_std_want_value(c, &group->capacity);
+    const struct tn_std_cell *clash;
     char text[TN_STD_TYPE_TEXT];
     int64_t capacity;
     struct tn_finding *f;
@@ -322,8 +386,13 @@ static void check_capacity(struct tn_std_check *c, const struct tn_std_group *gr
         tn_expected(f, "int64 of rank 0, or of rank 1 with one element");
         return;
     }
-    if (v->origin != TN_STD_FROM_INPUT || c->flow->inputs[v->index].source != TN_STD_LITERAL) return;
-    if (!tn_json_i64(c->flow->inputs[v->index].default_at, &capacity) || !group->sequence_axis.present) return;
+    if (!tn_std_literal(c, v, &capacity) || capacity < 1) return;
+    if (group->rollback_positions.present && group->rollback_positions.value > (uint64_t)capacity) {
+        f = tn_std_say(c, group->rollback_positions.at, "more positions can be taken back than the buffer holds");
+        tn_found(f, "%llu", (unsigned long long)group->rollback_positions.value);
+        tn_expected(f, "at most %lld, the capacity", (long long)capacity);
+    }
+    if (!group->sequence_axis.present || tn_std_axis_clash(c, group, &clash)) return;
     for (size_t i = 0; i < c->flow->cell_count; i++) {
         const struct tn_std_cell *cell = &c->flow->cells[i];
         uint64_t axis = group->sequence_axis.value;
@@ -338,6 +407,18 @@ static void check_capacity(struct tn_std_check *c, const struct tn_std_group *gr
 
 static void check_scatter(struct tn_std_check *c, const struct tn_std_group *group)
 {
+    if (group->kind == TN_STD_RECURRENT) {
+        struct tn_finding *f = tn_std_say(c, group->update_at, "recurrent state has a fixed size and no positions to write to");
+        tn_found(f, "indexed_scatter");
+        tn_expected(f, "update replace, or the kind of state that has positions");
+        return;
+    }
+    if (group->port_count == 0 && !tn_std_hides(c, group->at, "ports")) {
+        struct tn_finding *f = tn_std_say_member(c, group->at, "ports", "destinations are told, and no port is written through");
+        tn_found(f, "no port");
+        tn_expected(f, "the pairs of ports whose buffers the graph scatters into");
+        return;
+    }
     check_row_counter(c, &group->write_indices, "the write cursor");
     check_capacity(c, group);
     check_control_ports(c, &group->write_indices_ports, "destinations");

@@ -60,11 +60,37 @@ static void check_default(struct tn_std_check *c, const struct tn_std_input *in)
     }
 }
 
+bool tn_std_literal(const struct tn_std_check *c, const struct tn_std_value *v, int64_t *number)
+{
+    if (!v || v->origin != TN_STD_FROM_INPUT || c->flow->inputs[v->index].source != TN_STD_LITERAL) return false;
+    struct tn_json at = c->flow->inputs[v->index].default_at;
+    if (tn_json_is(at, TN_JSON_ARRAY) && tn_json_count(at) == 1) at = tn_json_first(at);
+    return tn_json_i64(at, number);
+}
+
+/* What bounds the state and has a number has one above 0: told where the number stands, whoever uses it. */
+static void check_bound(struct tn_std_check *c, const struct tn_std_input *in)
+{
+    const struct tn_std_value *v = tn_std_value(c, in->name);
+    const char *of = NULL;
+    int64_t number;
+    if (!tn_std_literal(c, v, &number) || number > 0) return;
+    for (size_t i = 0; i < c->flow->cell_count && !of; i++)
+        if (tn_str_eq(c->flow->cells[i].max.name, in->name)) of = "the bound of a recurrence";
+    for (size_t i = 0; i < c->flow->serving.group_count && !of; i++)
+        if (tn_str_eq(c->flow->serving.groups[i].capacity.name, in->name)) of = "the capacity of a state group";
+    if (!of) return;
+    struct tn_finding *f = tn_std_say(c, in->default_at, "%s leaves room for nothing", of);
+    tn_found(f, "%lld", (long long)number);
+    tn_expected(f, "1 or more");
+}
+
 static void check_input(struct tn_std_check *c, const struct tn_std_input *in)
 {
     struct tn_finding *f;
     if (tn_json_present(in->default_at)) {
         check_default(c, in);
+        check_bound(c, in);
         return;
     }
     if (in->source == TN_STD_LITERAL) {

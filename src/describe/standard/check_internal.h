@@ -144,6 +144,9 @@ struct tn_std_check {
     bool steps_open; /* some step, or what it produces, carries or chooses, is not known */
 };
 
+/* A note: what the standard leaves open, and is probably not meant. */
+struct tn_finding *tn_std_note(struct tn_std_check *c, struct tn_json v, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* A blocker with code TN_METADATA_INVALID at v. */
 struct tn_finding *tn_std_say(struct tn_std_check *c, struct tn_json v, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -176,6 +179,12 @@ struct tn_std_value *tn_std_want_value(struct tn_std_check *c, const struct tn_s
  */
 bool tn_std_may_have_port(const struct tn_std_check *c, const struct tn_std_component *component, bool output,
                           struct tn_str name);
+
+/* Why the sequence axis of a group cannot be one of its cells', with one of these cells; NULL when it can. */
+const char *tn_std_axis_clash(const struct tn_std_check *c, const struct tn_std_group *group,
+                              const struct tn_std_cell **where);
+/* The number that a literal input holds; false for any other value. */
+bool tn_std_literal(const struct tn_std_check *c, const struct tn_std_value *v, int64_t *number);
 
 /* The parts of the check. */
 void tn_std_check_values(struct tn_std_check *c);       /* collects values: single assignment */

@@ -2,7 +2,11 @@
  * Task profiles and generation: outputs that exist, axes inside them, decoding that can name its classes, overrides that
  * are wired to a request's input and defaults that stay within their own bounds.
  */
+#include "base/doctype_text.h"
+#include "base/nearest.h"
 #include "describe/standard/check_internal.h"
+
+#include <float.h>
 
 /* ---- outputs of a profile --------------------------------------------------------------------------------------- */
 
@@ -14,12 +18,16 @@ static void check_outputs(struct tn_std_check *c, const struct tn_std_profile *p
     }
 }
 
-static const struct tn_std_output *output_of(const struct tn_std_check *c, const struct tn_std_profile *p,
-                                             const char *role)
+static const struct tn_std_binding *role_of(const struct tn_std_profile *p, struct tn_str role)
 {
     for (size_t i = 0; i < p->outputs.count; i++)
-        if (!role || tn_str_is(p->outputs.items[i].key, role)) return tn_std_output(c, p->outputs.items[i].value);
+        if (tn_str_eq(p->outputs.items[i].key, role)) return &p->outputs.items[i];
     return NULL;
+}
+
+static const struct tn_std_output *only_output(const struct tn_std_check *c, const struct tn_std_profile *p)
+{
+    return p->outputs.count == 1 ? tn_std_output(c, p->outputs.items[0].value) : NULL;
 }
 
 /* Whether an axis lies inside an output; told when it does not. */
@@ -34,10 +42,24 @@ static bool check_axis(struct tn_std_check *c, const struct tn_std_count *axis, 
     return false;
 }
 
+/* Rows are decoded one by one, so what is counted along an axis cannot be the rows. */
+static void check_row_axis(struct tn_std_check *c, const struct tn_std_count *axis, const struct tn_std_output *out,
+                           const char *what)
+{
+    const struct tn_std_layout *l = out ? &out->contract.layout : NULL;
+    if (!axis->present || !l || (l->kind != TN_STD_REQUEST_ALIGNED && l->kind != TN_STD_REQUEST_EXPANDED)) return;
+    if (l->axis != axis->value || tn_std_unknown(c, out->at)) return;
+    struct tn_finding *f = tn_std_say(c, axis->at, "the rows of \"%.*s\" lie on this axis, and not its %s",
+                                      TN_FMT_ARG(out->name), what);
+    tn_found(f, "axis %llu, batch_layout %s on axis %llu", (unsigned long long)axis->value, tn_std_layout_name(l->kind),
+             (unsigned long long)l->axis);
+    tn_expected(f, "another axis");
+}
+
 static void check_pooling(struct tn_std_check *c, const struct tn_std_profile *p)
 {
     if (!p->has_pooling) return;
-    if (p->outputs.count == 1) check_axis(c, &p->pooling_axis, output_of(c, p, NULL), "pooling");
+    if (p->outputs.count == 1) check_axis(c, &p->pooling_axis, only_output(c, p), "pooling");
     if (p->outputs.count > 0) return;
     struct tn_finding *f = tn_std_say_member(c, p->at, "outputs", "the profile pools, and names no output to pool");
     tn_expected(f, "the workflow output that is reduced");
@@ -104,6 +126,21 @@ static bool class_count(const struct tn_std_check *c, const struct tn_std_profil
     return true;
 }
 
+/* The extent of the axis of classes, where it is a number, and the classes that are listed are one number. */
+static void check_extent(struct tn_std_check *c, const struct tn_std_profile *p, const struct tn_std_output *logits)
+{
+    const struct tn_std_contract *contract = logits ? &logits->contract : NULL;
+    uint64_t listed = p->tokens.count > 0 ? p->tokens.count : p->vocabulary_size.value;
+    if (!contract || listed == 0 || !p->class_axis.present || p->class_axis.value >= contract->dim_count) return;
+    if (tn_std_hides(c, p->decoding_at, "vocabulary") || tn_std_unknown(c, logits->at)) return;
+    if (p->tokens.count > 0 && p->vocabulary_size.present && p->vocabulary_size.value != listed) return; /* told there */
+    const struct tn_std_dim *d = &contract->dims[p->class_axis.value];
+    if (!d->fixed || d->extent < 0 || (uint64_t)d->extent == listed) return;
+    struct tn_finding *f = tn_std_say(c, d->at, "the axis of classes has another extent than the vocabulary has classes");
+    tn_found(f, "%lld", (long long)d->extent);
+    tn_expected(f, "%llu, as many as the profile \"%.*s\" lists", (unsigned long long)listed, TN_FMT_ARG(p->name));
+}
+
 static void check_classes(struct tn_std_check *c, const struct tn_std_profile *p, const struct tn_std_output *logits)
 {
     uint64_t count;
@@ -124,30 +161,49 @@ static void check_classes(struct tn_std_check *c, const struct tn_std_profile *p
 
 static void check_lengths(struct tn_std_check *c, const struct tn_std_profile *p)
 {
-    struct tn_finding *f;
+    const struct tn_std_binding *role = role_of(p, p->lengths.name);
     char text[TN_STD_TYPE_TEXT];
     if (!tn_json_present(p->lengths.at)) return;
-    for (size_t i = 0; i < p->outputs.count; i++) {
-        if (!tn_str_eq(p->outputs.items[i].key, p->lengths.name)) continue;
-        const struct tn_std_output *out = tn_std_output(c, p->outputs.items[i].value);
-        struct tn_std_type type = out ? tn_std_type_of(c->doc, &out->contract) : (struct tn_std_type){0};
-        if (tn_std_type_is_integer(&type) && (!type.has_rank || type.rank == 1)) return;
-        f = tn_std_say(c, p->lengths.at, "the lengths are a whole number per row");
-        tn_found(f, "%s", tn_std_type_text(&type, text));
-        tn_expected(f, "int64 of rank 1");
+    if (!role) {
+        tn_std_say_unknown(c, &p->lengths, TN_STD_SPACE_PROFILE_OUTPUT);
         return;
     }
-    tn_std_say_unknown(c, &p->lengths, TN_STD_SPACE_PROFILE_OUTPUT);
+    const struct tn_std_output *out = tn_std_output(c, role->value);
+    struct tn_std_type type = out ? tn_std_type_of(c->doc, &out->contract) : (struct tn_std_type){0};
+    if (tn_std_type_is_integer(&type) && (!type.has_rank || type.rank == 1)) return;
+    struct tn_finding *f = tn_std_say(c, p->lengths.at, "the lengths are a whole number per row");
+    tn_found(f, "%s", tn_std_type_text(&type, text));
+    tn_expected(f, "int64 of rank 1");
+}
+
+/* The output that is decoded: that of the role logits, or the only one beside the lengths. */
+static const struct tn_std_output *find_logits(struct tn_std_check *c, const struct tn_std_profile *p)
+{
+    const struct tn_std_binding *logits = role_of(p, TN_STR("logits")), *other = NULL;
+    size_t others = 0;
+    for (size_t i = 0; i < p->outputs.count; i++) {
+        if (tn_json_present(p->lengths.at) && tn_str_eq(p->outputs.items[i].key, p->lengths.name)) continue;
+        other = &p->outputs.items[i];
+        others++;
+    }
+    if (!logits && others == 1) logits = other;
+    if (logits) return tn_std_output(c, logits->value);
+    struct tn_json map = p->outputs.at;
+    struct tn_finding *f = tn_std_say_member(c, tn_json_is(map, TN_JSON_OBJECT) ? map : p->at,
+                                             tn_json_is(map, TN_JSON_OBJECT) ? "logits" : "outputs",
+                                             "nothing says which output the profile decodes");
+    tn_found(f, "%zu outputs beside the lengths, none with the role logits", others);
+    tn_expected(f, "a workflow output under the role logits");
+    return NULL;
 }
 
 static void check_decoding(struct tn_std_check *c, const struct tn_std_profile *p)
 {
     if (!p->has_decoding) return;
     bool outputs_known = !tn_std_hides(c, p->at, "outputs");
-    const struct tn_std_output *logits = outputs_known ? output_of(c, p, "logits") : NULL;
-    if (outputs_known && !logits && p->outputs.count == 1) logits = output_of(c, p, NULL);
-    check_axis(c, &p->time_axis, logits, "frames");
-    check_axis(c, &p->class_axis, logits, "classes");
+    const struct tn_std_output *logits = outputs_known ? find_logits(c, p) : NULL;
+    if (check_axis(c, &p->time_axis, logits, "frames")) check_row_axis(c, &p->time_axis, logits, "frames");
+    if (check_axis(c, &p->class_axis, logits, "classes")) check_row_axis(c, &p->class_axis, logits, "classes");
     if (p->time_axis.present && p->class_axis.present && p->time_axis.value == p->class_axis.value) {
         struct tn_finding *f = tn_std_say(c, p->class_axis.at, "frames and classes cannot lie on one axis");
         tn_found(f, "%llu for both", (unsigned long long)p->class_axis.value);
@@ -155,6 +211,7 @@ static void check_decoding(struct tn_std_check *c, const struct tn_std_profile *
     }
     if (p->has_vocabulary) check_vocabulary(c, p);
     check_classes(c, p, logits);
+    check_extent(c, p, logits);
     if (outputs_known) check_lengths(c, p);
 }
 
@@ -182,6 +239,50 @@ static void check_bounds(struct tn_std_check *c, const struct tn_std_override *o
     else tn_expected(f, "%s or less", TN_F64(o->maximum.value));
 }
 
+/* The fields that an input role carries: where one of the two is known, so is the other. */
+static const struct {
+    const char *field, *role;
+} carried_by[] = {
+    {"temperature", "sampling_temperature"}, {"top_k", "sampling_top_k"}, {"top_p", "sampling_top_p"},
+    {"min_p", "sampling_min_p"},             {"seed", "seed"},
+};
+
+/* An override sets what its name says: the input's role, and its element type, say the same. */
+static void check_carrier(struct tn_std_check *c, const struct tn_std_override *o, const struct tn_std_input *in)
+{
+    const char *wanted = NULL, *carries = NULL;
+    struct tn_finding *f;
+    if (!in->runtime_role || tn_std_unknown(c, in->at)) return;
+    for (size_t i = 0; i < sizeof(carried_by) / sizeof(carried_by[0]); i++) {
+        if (tn_str_is(o->field, carried_by[i].field)) wanted = carried_by[i].role;
+        if (tn_str_is(in->role.name, carried_by[i].role)) carries = carried_by[i].field;
+    }
+    if (wanted ? tn_str_is(in->role.name, wanted) : !carries) return;
+    f = tn_std_say(c, o->input.at, "the override is wired to an input that carries something else");
+    tn_found(f, "\"%.*s\" with the role %.*s", TN_FMT_ARG(in->name), TN_FMT_ARG(in->role.name));
+    if (wanted) tn_expected(f, "an input with the role %s", wanted);
+    else tn_expected(f, "an input that carries %.*s; this one carries %s", TN_FMT_ARG(o->field), carries);
+}
+
+/* A field may be anything; one that is spelled nearly as a usual one may have been meant as that. */
+static void note_field(struct tn_std_check *c, const struct tn_std_override *o)
+{
+    static const char *const usual[] = {
+        "diversity_penalty", "do_sample",   "early_stopping", "length_penalty",     "max_length",
+        "max_output_tokens", "min_length",  "min_p",          "no_repeat_ngram_size", "num_beams",
+        "num_return_sequences", "repetition_penalty", "seed", "temperature",        "top_k", "top_p",
+    };
+    struct tn_nearest near = {0};
+    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+        if (tn_str_is(o->field, usual[i])) return;
+        tn_nearest_offer(&near, o->field, usual[i]);
+    }
+    if (!near.name) return;
+    struct tn_finding *f = tn_std_note(c, o->at, "the override sets a field without a meaning here, nearly one of the usual ones");
+    tn_found(f, "\"%.*s\"", TN_FMT_ARG(o->field));
+    tn_doc_advise(f, &near, NULL);
+}
+
 static void check_override(struct tn_std_check *c, const struct tn_std_override *o)
 {
     const struct tn_std_input *in = tn_standard_input(c->doc, o->input.name);
@@ -192,6 +293,7 @@ static void check_override(struct tn_std_check *c, const struct tn_std_override 
         tn_expected(f, "a minimum that is not above the maximum");
         return;
     }
+    note_field(c, o);
     check_bounds(c, o, tn_json_get_str(c->doc->generation.defaults, o->field), "the package");
     if (!tn_json_present(o->input.at)) return;
     if (!in) {
@@ -202,11 +304,51 @@ static void check_override(struct tn_std_check *c, const struct tn_std_override 
         f = tn_std_say(c, o->input.at, "the override is wired to an input that no request can set");
         tn_found(f, "\"%.*s\"", TN_FMT_ARG(in->name));
         tn_expected(f, "an input whose source is request");
+    } else {
+        check_carrier(c, o, in);
     }
     check_bounds(c, o, in->default_at, "the input");
 }
 
+/* Outside these a field means nothing. */
+static const struct meaning {
+    const char *field;
+    double minimum, maximum;
+} meanings[] = {
+    {"temperature", 0, DBL_MAX}, {"top_p", 0, 1},     {"repetition_penalty", DBL_MIN, DBL_MAX},
+    {"num_beams", 1, DBL_MAX},   {"min_p", 0, 1},     {"num_return_sequences", 1, DBL_MAX},
+};
+
+static void check_meaning(struct tn_std_check *c, const struct meaning *m)
+{
+    struct tn_json v = tn_json_get(c->doc->generation.defaults, m->field);
+    double value;
+    if (!tn_json_f64(v, &value) || (value >= m->minimum && value <= m->maximum)) return;
+    for (size_t i = 0; i < c->doc->generation.override_count; i++) { /* told with its bounds */
+        const struct tn_std_override *o = &c->doc->generation.overrides[i];
+        if (!tn_str_is(o->field, m->field)) continue;
+        if (o->minimum.present ? value < o->minimum.value : o->maximum.present && value > o->maximum.value) return;
+    }
+    struct tn_finding *f = tn_std_say(c, v, "no sampling has this %s", m->field);
+    tn_found(f, "%s", TN_F64(value));
+    if (m->maximum < DBL_MAX) tn_expected(f, "%s to %s", TN_F64(m->minimum), TN_F64(m->maximum));
+    else if (m->minimum == DBL_MIN) tn_expected(f, "more than 0");
+    else tn_expected(f, "%s or more", TN_F64(m->minimum));
+}
+
+static void check_defaults(struct tn_std_check *c)
+{
+    struct tn_json defaults = c->doc->generation.defaults, least = tn_json_get(defaults, "min_length");
+    double low, high;
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) check_meaning(c, &meanings[i]);
+    if (!tn_json_f64(least, &low) || !tn_json_f64(tn_json_get(defaults, "max_length"), &high) || low <= high) return;
+    struct tn_finding *f = tn_std_say(c, least, "no text is as long as the least and as short as the most");
+    tn_found(f, "%s", TN_F64(low));
+    tn_expected(f, "at most %s, the max_length", TN_F64(high));
+}
+
 void tn_std_check_generation(struct tn_std_check *c)
 {
+    check_defaults(c);
     for (size_t i = 0; i < c->doc->generation.override_count; i++) check_override(c, &c->doc->generation.overrides[i]);
 }

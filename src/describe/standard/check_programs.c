@@ -2,7 +2,9 @@
  * Preprocessing programs: every value that a transform consumes was produced before, once; every output binds such a
  * value to a workflow value; and exactly one invocation of the pinned adapter makes the whole program's outputs.
  */
+#include "base/nearest.h"
 #include "describe/standard/check_internal.h"
+#include "describe/standard/tables_types.h"
 
 struct program {
     const struct tn_std_program *p;
@@ -47,8 +49,32 @@ static bool check_flow(struct tn_std_check *c, const struct program *g, struct t
 }
 
 /* What the parameters of one operation owe each other. */
+static void want_no_zero(struct tn_std_check *c, struct tn_json v, const char *message)
+{
+    double value;
+    if (!tn_json_f64(v, &value) || value < 0 || value > 0) return;
+    struct tn_finding *f = tn_std_say(c, v, "%s", message);
+    tn_found(f, "0");
+    tn_expected(f, "another number");
+}
+
+/* Operations are an open vocabulary. One that is spelled nearly as a known one has been told with its spelling. */
+static void note_operation(struct tn_std_check *c, const struct tn_std_transform *t, const struct tn_doctype *known)
+{
+    struct tn_nearest near = {0};
+    if (!tn_json_present(t->op.at) || t->op.name.n == 0) return;
+    for (const char *const *value = known->values; *value; value++) tn_nearest_offer(&near, t->op.name, *value);
+    if (near.name) return;
+    tn_found(tn_std_note(c, t->op.at, "the operation is none of the standard's, so only a runtime that knows it can run the program"),
+             "\"%.*s\"", TN_FMT_ARG(t->op.name));
+}
+
 static void check_parameters(struct tn_std_check *c, const struct tn_std_transform *t)
 {
+    struct tn_json scale = tn_json_get(t->at, "scale"), list = tn_json_get(t->at, "std");
+    want_no_zero(c, scale, "a scale of 0 makes every value 0");
+    for (struct tn_json v = tn_json_first(list); tn_json_is(list, TN_JSON_ARRAY) && tn_json_present(v); v = tn_json_next(v))
+        want_no_zero(c, v, "values are divided by their std");
     struct tn_json mean = tn_json_get(t->at, "mean"), std = tn_json_get(t->at, "std");
     uint64_t low, high;
     if (tn_json_is(mean, TN_JSON_ARRAY) && tn_json_is(std, TN_JSON_ARRAY) &&
@@ -185,7 +211,10 @@ void tn_std_check_programs(struct tn_std_check *c)
         const struct program *g = &programs[i];
         struct tn_std_names made = {0};
         if (!tn_json_present(g->p->at) || !check_flow(c, g, &made)) continue;
-        for (size_t k = 0; k < g->p->transform_count; k++) check_parameters(c, &g->p->transforms[k]);
+        for (size_t k = 0; k < g->p->transform_count; k++) {
+            note_operation(c, &g->p->transforms[k], i == 0 ? &tn_std_image_transform_op : &tn_std_audio_transform_op);
+            check_parameters(c, &g->p->transforms[k]);
+        }
         check_outputs(c, g, &made);
         if (tn_json_present(c->flow->at)) check_adapter(c, g);
     }

@@ -239,6 +239,31 @@ static void check_recurrent(struct tn_std_check *c, const struct tn_std_componen
     tn_expected(f, "its name in rollback_state");
 }
 
+/* Each input takes one value of a step, and each cell is carried once. */
+static void check_once(struct tn_std_check *c, size_t i)
+{
+    const struct tn_std_speculative *s = &c->doc->speculative;
+    const struct tn_std_recurrent *r = &s->recurrent[i];
+    const char *taken = tn_json_present(r->input.at) && tn_json_present(s->token_embedding_input.at) &&
+        tn_str_eq(r->input.name, s->token_embedding_input.name) ? "the token_embedding_input" : NULL;
+    bool carried = false;
+    struct tn_finding *f;
+    for (size_t k = 0; k < i; k++) {
+        const struct tn_std_recurrent *q = &s->recurrent[k];
+        if (tn_json_present(r->input.at) && tn_str_eq(q->input.name, r->input.name)) taken = "another recurrent value";
+        carried = carried || (tn_json_present(r->state.at) && tn_str_eq(q->state.name, r->state.name));
+    }
+    if (taken) {
+        f = tn_std_say(c, r->input.at, "two values of one step go through this input");
+        tn_found(f, "\"%.*s\", which %s takes", TN_FMT_ARG(r->input.name), taken);
+        tn_expected(f, "an input of its own");
+    }
+    if (!carried) return;
+    f = tn_std_say(c, r->state.at, "two recurrent values are carried in this cell");
+    tn_found(f, "\"%.*s\" again", TN_FMT_ARG(r->state.name));
+    tn_expected(f, "a cell of its own for each");
+}
+
 static void check_chain(struct tn_std_check *c, const struct tn_std_component *proposer,
                         const struct tn_std_component *target)
 {
@@ -249,6 +274,7 @@ static void check_chain(struct tn_std_check *c, const struct tn_std_component *p
     want_port(c, proposer, true, &s->folded_carry_output);
     check_carry(c, target);
     for (size_t i = 0; i < s->recurrent_count; i++) check_recurrent(c, proposer, &s->recurrent[i]);
+    for (size_t i = 0; i < s->recurrent_count; i++) check_once(c, i);
     if (s->recurrent_count > 0 || tn_json_present(s->folded_carry_output.at)) return;
     if (tn_std_hides(c, s->execution_at, "folded_carry_output")) return;
     struct tn_finding *f = tn_std_say_member(c, s->execution_at, "recurrent",
@@ -261,9 +287,16 @@ static void check_vocabulary(struct tn_std_check *c)
     const struct tn_std_speculative *s = &c->doc->speculative;
     const struct tn_std_count *all = c->doc->model.vocab_size.present ? &c->doc->model.vocab_size
         : &c->doc->tokenizer.vocab_size;
-    if (s->vocabulary != TN_STD_SUBSET || !s->proposer_vocab_size.present || !all->present) return;
-    if (s->proposer_vocab_size.value <= all->value) return;
-    struct tn_finding *f = tn_std_say(c, s->proposer_vocab_size.at, "a subset is larger than the vocabulary");
+    struct tn_finding *f;
+    if (s->vocabulary != TN_STD_SUBSET || !s->proposer_vocab_size.present) return;
+    if (s->proposer_vocab_size.value == 0) {
+        f = tn_std_say(c, s->proposer_vocab_size.at, "a proposer without a vocabulary proposes nothing");
+        tn_found(f, "0");
+        tn_expected(f, "1 or more");
+        return;
+    }
+    if (!all->present || s->proposer_vocab_size.value <= all->value) return;
+    f = tn_std_say(c, s->proposer_vocab_size.at, "a subset is larger than the vocabulary");
     tn_found(f, "%llu", (unsigned long long)s->proposer_vocab_size.value);
     tn_expected(f, "at most %llu", (unsigned long long)all->value);
 }

@@ -64,6 +64,8 @@ static void check_membership(struct tn_std_check *c, const struct tn_std_cell *c
         tn_found(f, "%s", tn_std_layout_name(layout));
         tn_expected(f, "request_aligned or runtime_sequence_state");
     }
+    const struct tn_std_cell *clash;
+    if (tn_std_axis_clash(c, group, &clash)) return; /* told at the group */
     if (cell->recurrence != TN_STD_INVARIANT && cell->axis.present && group->sequence_axis.present &&
         cell->axis.value != group->sequence_axis.value) {
         f = tn_std_say(c, cell->axis.at, "the cell changes along another axis than its group's sequence");
