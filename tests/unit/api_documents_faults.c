@@ -45,7 +45,7 @@ TEST(a_wrong_size_is_one_finding)
         edit(folder, "config.json", rows[i].from, rows[i].to);
         char *text = checked(&a, folder);
         CHECK_CONTAINS(text, rows[i].message);
-        CHECK_INT(times(text, "\"code\": \"tensor_mismatch\""), 1);
+        CHECK_INT(times(text, "\"code\": \"tensor_mismatch\""), 2); /* in the list of all, and under its provider */
         free(text);
     }
     api_end(&a);
