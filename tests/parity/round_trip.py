@@ -118,17 +118,7 @@ def copy_kept(source, target):
         if path.is_file() and KEPT.fullmatch(path.name):
             to = target / path.relative_to(source)
             to.parent.mkdir(parents=True, exist_ok=True)
-            if path.stat().st_size < 1 << 20:
-                shutil.copy(path, to)
-            else:
-                link(path, to)
-
-
-def link(path, to):
-    try:
-        os.link(path.resolve(), to)
-    except OSError:
-        shutil.copy(path, to)
+            shutil.copy(path, to)
 
 
 def eligible(said):
@@ -186,7 +176,7 @@ def graphs_apart(name, folder, scratch):
         alone.mkdir()
         for beside in graph.parent.iterdir():
             if beside == graph or beside.name.startswith(graph.name + "_"):
-                link(beside, alone / beside.name)
+                shutil.copy(beside, alone / beside.name)
         yield f"{name}/{graph.name}", alone
         shutil.rmtree(alone)
 
