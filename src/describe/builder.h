@@ -167,6 +167,8 @@ struct tn_tokenizer_vocabulary {
 };
 /* Ids of tokenizer.json against the embedding table. */
 struct tn_tokenizer_vocabulary tn_tokenizer_scan_vocabulary(const struct tn_tokenizer_check *k);
+/* The type of the model in tokenizer.json: "WordPiece", "BPE", "Unigram", or what else it says. */
+struct tn_str tn_tokenizer_model_type(struct tn_json file);
 /* Special tokens of tokenizer.json: in its vocabulary, and where they are said to be. */
 void tn_tokenizer_check_specials(const struct tn_tokenizer_check *k);
 /* vocab.txt, with the special tokens that it lacks, against the embedding table. */
@@ -189,6 +191,7 @@ struct tn_added_list {
 bool tn_added_list_init(struct tn_added_list *list, struct tn_builder *b, struct tn_json root);
 void tn_added_list_release(struct tn_added_list *list, struct tn_builder *b);
 const struct tn_added *tn_added_by_id(const struct tn_added_list *list, uint64_t id);
+const struct tn_added *tn_added_by_content(const struct tn_added_list *list, struct tn_str content);
 /* "KEY is no added token" unless it is one, or "". */
 void tn_tokenizer_need_added(const struct tn_tokenizer_check *k, const struct tn_added_list *list, struct tn_str token,
                              const char *key);

@@ -129,3 +129,18 @@ void tn_package_read_head(struct tn_builder *b, struct tn_json object)
     keep_facts(b, object, head);
     b->d->head = head;
 }
+
+/* Behind an encoder alone its head is what comes out, and a class with a head promises one. */
+void tn_package_read_headless(struct tn_builder *b, struct tn_json root)
+{
+    const struct tn_description *d = b->d;
+    enum tn_head_kind kind;
+    struct tn_json head = tn_json_get(root, "head");
+    if (d->component_count == 0 || d->module_count > 0 || d->multi || tn_json_type(head) != TN_JSON_NULL) return;
+    if (!tn_json_present(head) || tn_doc_hides(b->marks, root, "head") || tn_doc_hides(b->marks, root, "modules")) return;
+    if (!tn_json_is(tn_json_get(root, "modules"), TN_JSON_ARRAY) || tn_json_count(tn_json_get(root, "modules")) > 0) return;
+    if (!tn_head_of_class(d->components[0].architecture, &kind)) return;
+    struct tn_finding *f = tn_package_refuse(b, head, TN_METADATA_INVALID, "leaves out the head that the component's class promises");
+    tn_expected(f, "a head of kind %s, by %.*s", tn_head_kind_name(kind), TN_FMT_ARG(d->components[0].architecture));
+    tn_remedy(f, "correct the class of the component, or state the head");
+}

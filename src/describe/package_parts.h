@@ -20,6 +20,8 @@ struct tn_str tn_package_path(struct tn_builder *b, struct tn_json object, const
 
 /* package_head.c, package_tokenizer.c: the two objects, into the description whose component and modules are there. */
 void tn_package_read_head(struct tn_builder *b, struct tn_json object);
+/* The document states no head: then the component's class must not promise one that would be what comes out. */
+void tn_package_read_headless(struct tn_builder *b, struct tn_json root);
 void tn_package_read_tokenizer(struct tn_builder *b, struct tn_json object);
 
 #endif

@@ -700,6 +700,7 @@ void tn_package_document_read(struct tn_builder *b, struct tn_json root)
     read_components(b, tn_json_get(root, "components"));
     read_modules(b, tn_json_get(root, "modules"));
     if (tn_json_is(tn_json_get(root, "head"), TN_JSON_OBJECT)) tn_package_read_head(b, tn_json_get(root, "head"));
+    else tn_package_read_headless(b, root);
     if (tn_json_is(tn_json_get(root, "multi_vector"), TN_JSON_OBJECT)) read_multi_vector(b, tn_json_get(root, "multi_vector"));
     read_prompts(b, tn_json_get(root, "prompts"));
     check_default_prompt(b, tn_json_get(root, "default_prompt"));

@@ -102,6 +102,20 @@ static void check_class(struct reader *r)
     }
 }
 
+/* Where the stages are the file's, the class is that of its model all the same, or one that takes any file. */
+static void check_model(struct reader *r, struct tn_json root)
+{
+    static const char *const models[] = {[TN_STAGES_BERT] = "WordPiece", [TN_STAGES_ROBERTA] = "BPE",
+                                         [TN_STAGES_XLM_ROBERTA] = "Unigram", [TN_STAGES_DEBERTA_V2] = "Unigram"};
+    if (r->facts->source != TN_TOKENIZER_FILE || !r->class || r->class->from_file) return;
+    struct tn_str type = tn_tokenizer_model_type(root);
+    const char *wanted = models[r->class->stages];
+    if (tn_str_is(type, wanted)) return;
+    struct tn_finding *f = refuse(r, "class", TN_METADATA_INVALID, "is not a class of the model in tokenizer.json");
+    tn_expected(f, "a class of %.*s, or PreTrainedTokenizerFast; %s has a model of type %s", TN_FMT_ARG(type), r->class->name, wanted);
+    tn_remedy(f, "set it to PreTrainedTokenizerFast, which takes every stage of the file");
+}
+
 /* ---- what the files say ----------------------------------------------------------------------------------------------- */
 
 static void check_document(struct reader *r)
@@ -122,6 +136,7 @@ static void check_document(struct reader *r)
                                            .as_it_stands = t->source == TN_TOKENIZER_FILE};
         if (t->source == TN_TOKENIZER_CLASS)
             (void)tn_tokenizer_is_word_pieces(&check, r->class ? r->class->name : "the source class");
+        check_model(r, root);
         (void)tn_tokenizer_scan_vocabulary(&check);
         tn_tokenizer_check_specials(&check);
         tn_tokenizer_check_built(&check);

@@ -165,6 +165,11 @@ static bool allows(const struct tn_role_port *p, enum tn_role role)
     return false;
 }
 
+bool tn_role_allows(enum tn_role role, bool output, uint32_t element, bool rank_known, uint32_t rank)
+{
+    return allows(&(struct tn_role_port){.output = output, .element = element, .rank_known = rank_known, .rank = rank}, role);
+}
+
 /* Not taken by a declaration of another role, nor by a state group. */
 static bool is_free(const struct tn_role_port *p, enum tn_role role)
 {

@@ -62,6 +62,9 @@ enum tn_role tn_role_of_standard(struct tn_str name);
 /* Whether a port of this side may have the role. */
 bool tn_role_has_side(enum tn_role role, bool output);
 
+/* Whether a port of this side, element type (number of onnx_schema.h; 0: not known) and rank may have the role. */
+bool tn_role_allows(enum tn_role role, bool output, uint32_t element, bool rank_known, uint32_t rank);
+
 /* One port with all that is known of it. */
 struct tn_role_port {
     struct tn_str name;

@@ -152,7 +152,7 @@ const struct tn_added *tn_added_by_id(const struct tn_added_list *list, uint64_t
     return NULL;
 }
 
-static const struct tn_added *find_content(const struct tn_added_list *list, struct tn_str content)
+const struct tn_added *tn_added_by_content(const struct tn_added_list *list, struct tn_str content)
 {
     size_t low = 0, high = list->count;
     while (low < high) {
@@ -168,7 +168,7 @@ static const struct tn_added *find_content(const struct tn_added_list *list, str
 void tn_tokenizer_need_added(const struct tn_tokenizer_check *k, const struct tn_added_list *list, struct tn_str token,
                              const char *key)
 {
-    if (token.n == 0 || find_content(list, token)) return;
+    if (token.n == 0 || tn_added_by_content(list, token)) return;
     struct tn_finding *f = tn_blocker(k->b, code_of(k), "%s is no added token of tokenizer.json%s", key,
                                       is_own(k) ? "" : "; the reference would add it");
     if (is_own(k)) at_token(k, f, key);
@@ -180,6 +180,18 @@ void tn_tokenizer_need_added(const struct tn_tokenizer_check *k, const struct tn
         tn_found(f, "no entry \"%.*s\"", TN_FMT_ARG(token));
     }
     tn_remedy(f, is_own(k) ? "describe the package again, or correct the token" : "save the tokenizer again");
+}
+
+/* ---- the model ------------------------------------------------------------------------------------------------------- */
+
+/* The first files name no type; what the model holds tells which it is. */
+struct tn_str tn_tokenizer_model_type(struct tn_json file)
+{
+    struct tn_json model = tn_json_get(file, "model");
+    struct tn_str type;
+    if (tn_json_str(tn_json_get(model, "type"), &type)) return type;
+    if (tn_json_present(tn_json_get(model, "merges"))) return TN_STR("BPE");
+    return tn_json_is(tn_json_get(model, "vocab"), TN_JSON_ARRAY) ? TN_STR("Unigram") : TN_STR("WordPiece");
 }
 
 /* ---- special tokens ------------------------------------------------------------------------------------------------- */
@@ -286,7 +298,7 @@ void tn_tokenizer_check_specials(const struct tn_tokenizer_check *k)
     struct tn_added_list list;
     if (!tn_added_list_init(&list, k->b, k->file)) return;
     for (size_t i = 0; i < SPECIALS; i++) tn_tokenizer_need_added(k, &list, *token_of(k, i), specials[i].key);
-    const struct tn_added *pad = find_content(&list, k->facts->pad_token);
+    const struct tn_added *pad = tn_added_by_content(&list, k->facts->pad_token);
     if (pad) check_pad(k, pad->id);
     tn_added_list_release(&list, k->b);
     if (!k->as_it_stands) return;

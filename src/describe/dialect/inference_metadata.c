@@ -10,6 +10,7 @@
  * would be needed.
  */
 #include "describe/convention.h"
+#include "describe/dialect/contract.h"
 #include "describe/dialect/dialect.h"
 #include "describe/package_document.h"
 #include "describe/requirements.h"
@@ -179,27 +180,6 @@ static bool read_component(struct tn_builder *b, struct tn_json component, struc
 
 /* ---- what both documents say ------------------------------------------------------------------------------------- */
 
-/* Whether something at or below a place of our own document was refused: then it is no measure for the other one. */
-static bool refused_below(const struct tn_builder *b, const char *pointer)
-{
-    size_t n = strlen(pointer);
-    for (size_t i = 0; i < b->d->findings.count; i++) {
-        const struct tn_finding *f = &b->d->findings.items[i];
-        if (f->severity != TN_BLOCKER || !tn_str_is(b->d->chain_document, f->file)) continue;
-        if (strncmp(f->element, pointer, n) == 0 && (f->element[n] == 0 || f->element[n] == '/')) return true;
-    }
-    return false;
-}
-
-static void contradiction(struct tn_builder *b, struct tn_json v, uint64_t other, const char *pointer)
-{
-    if (tn_doc_is_touched(&b->d->standard.marks, v)) return;
-    struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "the two documents of the package contradict each other");
-    tn_at_json(f, v);
-    tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(v)));
-    tn_expected(f, "%llu, by %s#%s", (unsigned long long)other, TN_PACKAGE_FILE, pointer);
-}
-
 static struct tn_finding *refuse_axis(struct tn_builder *b, struct tn_json at, const char *what)
 {
     if (tn_doc_is_touched(&b->d->standard.marks, at)) return NULL;
@@ -265,7 +245,7 @@ static void check_ports(struct tn_builder *b, struct tn_json component)
     const struct tn_description *d = b->d;
     struct tn_str rows = TN_STR("");
     bool pooled = false;
-    if (refused_below(b, "/modules") || refused_below(b, "/head")) return;
+    if (tn_contract_refused_below(b, "/modules") || tn_contract_refused_below(b, "/head")) return;
     for (uint32_t i = 0; i < d->module_count; i++)
         pooled |= d->modules[i].kind == TN_MODULE_POOLING || d->modules[i].kind == TN_MODULE_SPLADE;
     pooled |= d->head && d->head->kind == TN_HEAD_SEQUENCE_CLASSIFICATION;
@@ -294,25 +274,6 @@ static void check_ports(struct tn_builder *b, struct tn_json component)
     check_borders(b, pooled ? 2 : 3);
 }
 
-static void check_vocabulary(struct tn_builder *b, struct tn_json root)
-{
-    struct tn_json v = tn_json_find(root, "/model/vocab_size");
-    uint64_t stated;
-    if (b->d->component_count == 0 || !tn_json_u64(v, &stated)) return;
-    if (refused_below(b, "/components/0/config/vocab_size")) return;
-    const struct tn_value *rows = tn_component_value(b->d->components, "vocab_size");
-    if (rows->present && rows->u != stated) contradiction(b, v, rows->u, "/components/0/config/vocab_size");
-}
-
-static void check_length(struct tn_builder *b, struct tn_json root)
-{
-    struct tn_json v = tn_json_find(root, "/model/max_sequence_length");
-    uint64_t stated;
-    if (b->d->max_seq_length == 0 || !tn_json_u64(v, &stated) || stated == b->d->max_seq_length) return;
-    if (refused_below(b, "/max_seq_length")) return;
-    contradiction(b, v, b->d->max_seq_length, "/max_seq_length");
-}
-
 /* The last dimension of the only output is the width of the chain, or of the head behind it. */
 static void check_width(struct tn_builder *b, struct tn_json component)
 {
@@ -321,7 +282,7 @@ static void check_width(struct tn_builder *b, struct tn_json component)
     size_t rank = tn_json_count(shape);
     uint64_t stated, width = b->d->module_count ? b->d->modules[b->d->module_count - 1].out_features : 0;
     const char *by = b->d->truncate_dim ? "/modules" : "/modules, without /truncate_dim";
-    if (refused_below(b, "/modules") || refused_below(b, "/head") || refused_below(b, "/truncate_dim")) return;
+    if (tn_contract_refused_below(b, "/modules") || tn_contract_refused_below(b, "/head") || tn_contract_refused_below(b, "/truncate_dim")) return;
     if (b->d->head && b->d->head->outputs) {
         width = b->d->head->outputs;
         by = b->d->head->labels ? "/head/labels" : "/head/kind";
@@ -331,7 +292,8 @@ static void check_width(struct tn_builder *b, struct tn_json component)
     }
     if (tn_json_count(outputs) != 1 || rank == 0 || width == 0) return;
     if (!tn_json_u64(tn_json_at(shape, rank - 1), &stated) || stated == width) return;
-    contradiction(b, tn_json_at(shape, rank - 1), width, by);
+    tn_expected(tn_contract_contradiction(b, tn_json_at(shape, rank - 1)), "%llu, by %s#%s", (unsigned long long)width,
+                TN_PACKAGE_FILE, by);
 }
 
 static bool emits(const struct tn_std_steps *steps)
@@ -405,10 +367,11 @@ static void read_components(struct tn_builder *b, struct tn_json root)
     /* Where the contract does not lead there, the document is judged all the same: its faults are its own. */
     if (b->failed == TN_OK) (void)read_content(b, TN_STR(TN_PACKAGE_FILE), &content);
     if (tn_json_present(ours) && b->failed == TN_OK && b->d->chain_document.n > 0) { /* it was read */
-        check_length(b, root);
-        check_vocabulary(b, root);
+        tn_contract_facts(b);
+        tn_contract_tokenizer(b);
         check_width(b, ours);
         check_ports(b, ours);
+        tn_contract_flow(b, ours);
         check_result(b);
     }
     release_content(b, &content);

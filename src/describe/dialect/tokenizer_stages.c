@@ -102,7 +102,8 @@ bool tn_tokenizer_is_word_pieces(const struct tn_tokenizer_check *k, const char 
     tn_at_json(f, type);
     tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(type)));
     tn_expected(f, "WordPiece");
-    tn_remedy(f, tn_json_present(k->stated) ? "set the source to file, which takes the stages of tokenizer.json"
+    tn_remedy(f, tn_json_present(k->stated) ? "set the source to file and the class to PreTrainedTokenizerFast, which take the stages of "
+                                              "tokenizer.json"
                                             : "set tokenizer_class in tokenizer_config.json to PreTrainedTokenizerFast");
     return false;
 }

@@ -2,6 +2,7 @@
  * Components: what an adapter's ABI is pinned to, which ports a contract and the roles name, which effects exist, and
  * that whoever holds state per request says where its rows lie.
  */
+#include "describe/roles.h"
 #include "describe/standard/check_internal.h"
 
 /* ---- adapter ABIs ----------------------------------------------------------------------------------------------- */
@@ -112,6 +113,66 @@ static void check_contract(struct tn_std_check *c, const struct tn_std_component
     tn_expected(f, "a contract, which is what a replacement is selected by");
 }
 
+/* What a declaration says of a port; one that the tables refused says nothing. */
+static bool may_have(const struct tn_std_check *c, const struct tn_std_port *port, bool output, enum tn_role role)
+{
+    struct tn_std_type type = tn_std_type_of(c->doc, &port->contract);
+    struct tn_str name = type.dtype == TN_STD_DTYPE_OTHER ? type.dtype_text : tn_str_of(tn_std_dtype_name(type.dtype));
+    uint32_t element = type.known ? tn_onnx_element_named(name) : 0;
+    uint32_t rank = type.rank > UINT32_MAX ? UINT32_MAX : (uint32_t)type.rank;
+    return tn_role_allows(role, output, element, type.known && type.has_rank, rank);
+}
+
+/* A port may be there on both sides under one name; the role is that of the side which can have it. */
+static void check_role_type(struct tn_std_check *c, const struct tn_std_component *component, const struct tn_std_binding *b)
+{
+    enum tn_role role = tn_role_of_standard(b->value);
+    const struct tn_std_port *in = tn_standard_port(&component->inputs, b->key);
+    const struct tn_std_port *out = tn_standard_port(&component->outputs, b->key);
+    char text[TN_STD_TYPE_TEXT];
+    if (role == TN_ROLE_NONE || (!in && !out) || tn_std_unknown(c, b->at)) return;
+    if ((in && may_have(c, in, false, role)) || (out && may_have(c, out, true, role))) return;
+    struct tn_finding *f = tn_std_say(c, b->at, "the port cannot have its role");
+    struct tn_std_type type = tn_std_type_of(c->doc, in ? &in->contract : &out->contract);
+    tn_found(f, "%s of \"%.*s\", an %s of %s", tn_role_name(role), TN_FMT_ARG(b->key), in ? "input" : "output",
+             tn_std_type_text(&type, text));
+    tn_expected(f, "a side, a type and a rank that go with the role");
+}
+
+/* Whoever drives the component asks for the one port of a role. */
+static void check_role_once(struct tn_std_check *c, const struct tn_std_component *component, size_t i)
+{
+    const struct tn_std_binding *b = &component->roles.items[i];
+    bool input = tn_standard_port(&component->inputs, b->key) != NULL;
+    bool output = tn_standard_port(&component->outputs, b->key) != NULL;
+    for (size_t k = 0; k < i; k++) {
+        const struct tn_std_binding *other = &component->roles.items[k];
+        if (!tn_str_eq(other->value, b->value)) continue;
+        bool same_side = (input && tn_standard_port(&component->inputs, other->key)) ||
+                         (output && tn_standard_port(&component->outputs, other->key));
+        if (!same_side) continue;
+        struct tn_finding *f = tn_std_say(c, b->at, "two ports have one role");
+        tn_found(f, "%.*s for \"%.*s\" after \"%.*s\"", TN_FMT_ARG(b->value), TN_FMT_ARG(b->key), TN_FMT_ARG(other->key));
+        tn_expected(f, "one port with this role");
+        return;
+    }
+}
+
+static void check_roles(struct tn_std_check *c, const struct tn_std_component *component)
+{
+    for (size_t i = 0; i < component->roles.count; i++) {
+        const struct tn_std_binding *b = &component->roles.items[i];
+        if (has_some_port(c, component, b->key)) {
+            check_role_type(c, component, b);
+            check_role_once(c, component, i);
+            continue;
+        }
+        struct tn_finding *f = tn_std_say(c, b->at, "a role is given to a port that is not declared");
+        tn_found(f, "\"%.*s\"", TN_FMT_ARG(b->key));
+        tn_expected(f, "a port of this component");
+    }
+}
+
 /*
  * The one decoder of a package is driven by its roles. Contracts without roles resolve nothing: a runtime would fall
  * back to shapes or names. Several graphs are driven through their bindings and need none.
@@ -215,6 +276,7 @@ void tn_std_check_components(struct tn_std_check *c)
         check_abi(c, component);
         check_program(c, component);
         check_contract(c, component);
+        check_roles(c, component);
         check_acting(c, component);
         check_effects(c, component);
         check_rows(c, component);
