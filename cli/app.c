@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void cli_begin(struct cli *cli)
@@ -47,7 +48,7 @@ int cli_end(struct cli *cli, int code)
 static tn_status cannot_read(struct cli *cli, const char *option, const char *path, int reason)
 {
     cli_refuse(cli, reason == ENOMEM ? TN_INSUFFICIENT_MEMORY : TN_INVALID_REQUEST, option, "cannot read %.200s", path);
-    snprintf(cli->problem.found, sizeof(cli->problem.found), "%s", strerror(reason));
+    snprintf(cli->problem.found, sizeof(cli->problem.found), "%s", reason == ENOTSUP ? "no regular file" : strerror(reason));
     return cli->problem.code;
 }
 
@@ -57,10 +58,16 @@ enum { FILE_BYTES = 64 << 20 };
 tn_status cli_read_file(struct cli *cli, const char *option, const char *path, char **text, size_t *length)
 {
     bool standard = strcmp(path, "-") == 0;
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), reason = 0;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), reason = 0; /* a FIFO may have no writer */
     size_t cap = 1 << 16, used = 0;
+    struct stat st;
     *text = NULL;
-    if (fd < 0) return cannot_read(cli, option, path, errno);
+    if (fd < 0 || fstat(fd, &st) != 0) reason = errno;
+    else if (!standard && !S_ISREG(st.st_mode)) reason = S_ISDIR(st.st_mode) ? EISDIR : ENOTSUP;
+    if (reason) {
+        if (!standard && fd >= 0) close(fd);
+        return cannot_read(cli, option, path, reason);
+    }
     char *data = cli_alloc(cap + 1);
     for (;;) {
         if (used == cap) data = cli_realloc(data, (cap *= 2) + 1);

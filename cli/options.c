@@ -32,6 +32,7 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
         "A document (inference_metadata.yaml or .json, tenon_package.json, execution_hints.json) is checked alone: shape, "
         "references, types and ranks, state, effects, capabilities. For a package its artifacts must also exist, stay "
         "inside, and have the ports that the document declares. All problems are listed, each with its JSON pointer. "
+        "Not compared: the values of weights, this machine, and what a request would ask for; `tenon check` does the latter two. "
         "Exit code 0: valid; 3: not.\n\n"
         "A file is a document when its name ends in .yaml, .yml or .json. With - the document comes from standard input, in "
         "either form: JSON when it begins with { or [, else YAML; which of the documents it is follows from its members.",

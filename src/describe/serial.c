@@ -51,11 +51,13 @@ static enum tn_status to_yaml(const struct tn_description *d, struct tn_buf *jso
 
 /*
  * Broken files are not something left open: documents that were written for them would carry the fault into another form.
- * What this build merely does not know stands in them as undetermined.
+ * What this build merely does not know stands in them as undetermined. An import that stopped short is refused, too: what
+ * could still be written, a contract of the bare graph, would be another one.
  */
 static enum tn_status refuse_broken(const struct tn_description *d, struct tn_error *err)
 {
     static const enum tn_status codes[] = {TN_ARTIFACT_MALFORMED, TN_PATH_ESCAPE, TN_DUPLICATE_TENSOR, TN_METADATA_INVALID};
+    bool imported = tn_str_is(d->dialect, "genai_config");
     struct tn_findings all, broken;
     tn_findings_init(&all, d->arena.alloc, d->findings.max);
     tn_findings_init(&broken, d->arena.alloc, d->findings.max);
@@ -63,6 +65,7 @@ static enum tn_status refuse_broken(const struct tn_description *d, struct tn_er
     for (size_t i = 0; i < all.count; i++) {
         struct tn_findings one = {.items = &all.items[i], .count = 1};
         bool listed = false;
+        if (imported && all.items[i].code != TN_PROVIDER_UNAVAILABLE) listed = true;
         for (size_t k = 0; k < sizeof(codes) / sizeof(codes[0]); k++) listed |= all.items[i].code == codes[k];
         if (listed && all.items[i].severity == TN_BLOCKER) tn_findings_append(&broken, &one);
     }

@@ -131,8 +131,22 @@ static bool is_dropping(struct tn_str name)
     return name.s[0] == '.';
 }
 
+/* Names of the root that decide what a package is: a folder there is no document, and must not pass for its absence. */
+static bool is_contract(struct tn_str name)
+{
+    static const char *const names[] = {"inference_metadata.yaml", "inference_metadata.yml", "inference_metadata.json",
+                                        "tenon_package.json", "execution_hints.json"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (tn_str_is(name, names[i])) return true;
+    return false;
+}
+
 static enum tn_status add_folder(struct walk *w, struct tn_str disk, struct tn_str name)
 {
+    if (w->at.depth == 0 && is_contract(name)) {
+        struct tn_finding *f = about(w, disk, TN_BLOCKER, TN_ARTIFACT_MALFORMED, "a folder stands in the place of a document");
+        tn_expected(f, "a file, or nothing of this name");
+    }
     if (name.s[0] == '.' || tn_str_is(name, "__pycache__")) {
         w->skipped++;
         return TN_OK;
