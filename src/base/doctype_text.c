@@ -69,6 +69,10 @@ static void add_type(struct tn_doc_text *t, const struct tn_doctype *type)
         add_values(t, type->values);
         break;
     case TN_DOC_LIST:
+        if (type->items->kind == TN_DOC_STRING) {
+            tn_doc_text_add(t, type->items->min_length ? "a list of strings that are not empty" : "a list of strings");
+            break;
+        }
         tn_doc_text_add(t, "a list of ");
         add_type(t, type->items);
         break;

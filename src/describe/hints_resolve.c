@@ -16,7 +16,7 @@ enum {
 };
 
 /* What is told of hints; findings of one kind differ in their hint alone. */
-enum told { TOLD_EMPTY_OURS, TOLD_EMPTY, TOLD_REFUSED, TOLD_UNMET, TOLD_IDLE, TOLD_LOST, TOLD_KINDS };
+enum told { TOLD_EMPTY_OURS, TOLD_EMPTY, TOLD_NAME_OURS, TOLD_NAME, TOLD_REFUSED, TOLD_UNMET, TOLD_IDLE, TOLD_LOST, TOLD_KINDS };
 
 struct pair {
     uint32_t strong, weak;
@@ -305,6 +305,40 @@ static void report_empty(const struct resolver *r, const struct tn_hint *h)
     tn_expected(f, "names, operators or layers of the graph, as `tenon plan --json` lists them");
 }
 
+/* Thousands of hints may share one fate: whether this one is still told by itself. */
+static bool tells(struct resolver *r, enum told kind)
+{
+    return r->told[kind]++ < TOLD;
+}
+
+/* The first name of a list that is in no graph; the hint holds for the others. */
+static struct tn_str lost_name(const struct resolver *r, const struct tn_hint_selector *s, size_t *count)
+{
+    struct tn_str first = {0};
+    *count = 0;
+    for (size_t i = 0; i < s->name_count; i++) {
+        bool found = false;
+        for (size_t n = 0; n < r->world->node_count && !found; n++)
+            found = tn_str_eq(r->world->nodes[n].name, s->names[i]) || tn_str_eq(r->world->nodes[n].alias, s->names[i]);
+        if (found) continue;
+        if ((*count)++ == 0) first = s->names[i];
+    }
+    return first;
+}
+
+static void report_name(struct resolver *r, const struct tn_hint *h)
+{
+    bool ours = is_ours(h);
+    size_t count;
+    struct tn_str name = lost_name(r, &h->selector, &count);
+    if (count == 0 || !tells(r, ours ? TOLD_NAME_OURS : TOLD_NAME)) return;
+    struct tn_finding *f = add(r, h, ours ? TN_WARNING : TN_NOTE, ours ? TN_INVALID_REQUEST : TN_METADATA_INVALID,
+                               "a name in a hint's list selects nothing");
+    if (count == 1) tn_found(f, "\"%.*s\"", TN_FMT_ARG(name));
+    else tn_found(f, "\"%.*s\" and %zu more", TN_FMT_ARG(name), count - 1);
+    tn_expected(f, "names of the graph, as `tenon plan --json` lists them");
+}
+
 static void report_idle(const struct resolver *r, const struct tn_hint_result *result)
 {
     char text[PHRASE];
@@ -312,12 +346,6 @@ static void report_idle(const struct resolver *r, const struct tn_hint_result *r
                                            "a hint is not followed: %s", result->why);
     tn_at_pointer(f, result->hint->file, result->hint->pointer);
     tn_found(f, "%s", phrase(result->hint, text));
-}
-
-/* Thousands of hints may share one fate: whether this one is still told by itself. */
-static bool tells(struct resolver *r, enum told kind)
-{
-    return r->told[kind]++ < TOLD;
 }
 
 static void report(struct resolver *r, const struct tn_hint_result *result)
@@ -341,6 +369,8 @@ static void report(struct resolver *r, const struct tn_hint_result *result)
         break;
     default: break;
     }
+    bool judged = result->outcome != TN_HINT_IS_EMPTY && result->hint->kind != TN_HINT_ARENA_SIZE;
+    if (judged && r->world->nodes) report_name(r, result->hint);
     if (result->lost > 0 && tells(r, TOLD_LOST)) report_lost(r, result);
 }
 
@@ -354,6 +384,8 @@ static void report_rest(const struct resolver *r)
     } rest[TOLD_KINDS] = {
         [TOLD_EMPTY_OURS] = {TN_WARNING, TN_INVALID_REQUEST, "more hints select nothing"},
         [TOLD_EMPTY] = {TN_NOTE, TN_METADATA_INVALID, "more hints select nothing"},
+        [TOLD_NAME_OURS] = {TN_WARNING, TN_INVALID_REQUEST, "more hints list names that select nothing"},
+        [TOLD_NAME] = {TN_NOTE, TN_METADATA_INVALID, "more hints list names that select nothing"},
         [TOLD_REFUSED] = {TN_BLOCKER, TN_PLACEMENT_REFUSED, "more forced placements cannot be had"},
         [TOLD_UNMET] = {TN_NOTE, TN_PLACEMENT_REFUSED, "more preferred placements are not followed"},
         [TOLD_IDLE] = {TN_NOTE, TN_UNSUPPORTED_OPTION, "more hints are not followed"},

@@ -692,9 +692,10 @@ TEST(hints_without_use_are_told_with_the_reason)
     struct court c;
     begin(&c);
     give(&c, TN_HINT_FROM_CALLER, "{\"memory\": [{\"action\": \"pin\"}, {\"action\": \"low_priority\", \"selector\": {\"names\": "
-                                  "[\"embeddings\"]}}], \"scheduling\": [{\"action\": \"cuda_graph_region\"}, {\"action\": "
+                                  "[\"embeddings\", \"nope\"]}}], \"scheduling\": [{\"action\": \"cuda_graph_region\"}, {\"action\": "
                                   "\"overlap\"}]}");
     REQUIRE(judge(&c) == TN_OK);
+    CHECK(with_code(&c, TN_WARNING, TN_INVALID_REQUEST)); /* of two names one is nowhere */
     CHECK_INT(outcome(&c, 0), TN_HINT_IS_SATISFIED);
     CHECK_STR(c.results.items[0].why, "it stays");
     CHECK_INT(c.results.items[0].lost, 1); /* low_priority stands against it there */

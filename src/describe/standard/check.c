@@ -314,6 +314,29 @@ static void check_one_abi(struct tn_std_check *c)
     tn_remedy(f, "remove model.io");
 }
 
+bool tn_std_has_workflow(const struct tn_std_check *c)
+{
+    return tn_json_present(c->flow->at);
+}
+
+/* What names parts of a workflow stands without one: told once, at the first of them. */
+static void check_no_workflow(struct tn_std_check *c)
+{
+    const struct tn_standard *d = c->doc;
+    struct tn_json first = d->speculative.at;
+    const char *what = "proposer and target are components of a workflow";
+    for (size_t i = 0; i < d->profile_count && !tn_json_present(first); i++) {
+        if (d->profiles[i].outputs.count > 0) first = d->profiles[i].outputs.at;
+        what = "a profile's outputs are those of a workflow";
+    }
+    if (!tn_json_present(first) && d->generation.override_count > 0) {
+        first = tn_json_get(d->generation.at, "overrides");
+        what = "overrides are wired to the inputs of a workflow";
+    }
+    if (!tn_json_present(first) || tn_std_has_workflow(c) || tn_std_hides(c, d->at, "pipeline")) return;
+    tn_expected(tn_std_say(c, first, "%s, and there is none", what), "pipeline.workflow");
+}
+
 static void check_workflow(struct tn_std_check *c)
 {
     tn_std_check_values(c);
@@ -336,6 +359,7 @@ enum tn_status tn_standard_check(const struct tn_standard *doc, struct tn_findin
     if (!c.memory_gone && tn_json_present(doc->workflow.at)) check_workflow(&c);
     if (!c.memory_gone) {
         check_one_abi(&c);
+        check_no_workflow(&c);
         tn_std_check_adapters(&c);
         tn_std_check_speculative(&c);
         tn_std_check_programs(&c);

@@ -186,6 +186,9 @@ const char *tn_std_axis_clash(const struct tn_std_check *c, const struct tn_std_
 /* The number that a literal input holds; false for any other value. */
 bool tn_std_literal(const struct tn_std_check *c, const struct tn_std_value *v, int64_t *number);
 
+/* Where there is none, nothing is told of names in it: that has been told once. */
+bool tn_std_has_workflow(const struct tn_std_check *c);
+
 /* The parts of the check. */
 void tn_std_check_values(struct tn_std_check *c);       /* collects values: single assignment */
 void tn_std_check_steps(struct tn_std_check *c);        /* references, scopes, types, merges, loops, emits */

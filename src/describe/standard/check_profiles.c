@@ -12,7 +12,7 @@
 
 static void check_outputs(struct tn_std_check *c, const struct tn_std_profile *p)
 {
-    for (size_t i = 0; i < p->outputs.count; i++) {
+    for (size_t i = 0; i < p->outputs.count && tn_std_has_workflow(c); i++) {
         struct tn_std_ref ref = {p->outputs.items[i].value, p->outputs.items[i].at};
         if (!tn_std_output(c, ref.name)) tn_std_say_unknown(c, &ref, TN_STD_SPACE_OUTPUT);
     }
@@ -264,8 +264,8 @@ static void check_carrier(struct tn_std_check *c, const struct tn_std_override *
     else tn_expected(f, "an input that carries %.*s; this one carries %s", TN_FMT_ARG(o->field), carries);
 }
 
-/* A field may be anything; one that is spelled nearly as a usual one may have been meant as that. */
-static void note_field(struct tn_std_check *c, const struct tn_std_override *o)
+/* Whether it is a usual field. It may be anything; one that is spelled nearly as a usual one may have been meant as that. */
+static bool note_field(struct tn_std_check *c, const struct tn_std_override *o)
 {
     static const char *const usual[] = {
         "diversity_penalty", "do_sample",   "early_stopping", "length_penalty",     "max_length",
@@ -274,13 +274,14 @@ static void note_field(struct tn_std_check *c, const struct tn_std_override *o)
     };
     struct tn_nearest near = {0};
     for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
-        if (tn_str_is(o->field, usual[i])) return;
+        if (tn_str_is(o->field, usual[i])) return true;
         tn_nearest_offer(&near, o->field, usual[i]);
     }
-    if (!near.name) return;
+    if (!near.name) return false;
     struct tn_finding *f = tn_std_note(c, o->at, "the override sets a field without a meaning here, nearly one of the usual ones");
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(o->field));
     tn_doc_advise(f, &near, NULL);
+    return false;
 }
 
 static void check_override(struct tn_std_check *c, const struct tn_std_override *o)
@@ -293,7 +294,7 @@ static void check_override(struct tn_std_check *c, const struct tn_std_override 
         tn_expected(f, "a minimum that is not above the maximum");
         return;
     }
-    note_field(c, o);
+    bool usual = note_field(c, o);
     check_bounds(c, o, tn_json_get_str(c->doc->generation.defaults, o->field), "the package");
     if (!tn_json_present(o->input.at)) return;
     if (!in) {
@@ -304,7 +305,7 @@ static void check_override(struct tn_std_check *c, const struct tn_std_override 
         f = tn_std_say(c, o->input.at, "the override is wired to an input that no request can set");
         tn_found(f, "\"%.*s\"", TN_FMT_ARG(in->name));
         tn_expected(f, "an input whose source is request");
-    } else {
+    } else if (usual) {
         check_carrier(c, o, in);
     }
     check_bounds(c, o, in->default_at, "the input");
@@ -350,5 +351,5 @@ static void check_defaults(struct tn_std_check *c)
 void tn_std_check_generation(struct tn_std_check *c)
 {
     check_defaults(c);
-    for (size_t i = 0; i < c->doc->generation.override_count; i++) check_override(c, &c->doc->generation.overrides[i]);
+    for (size_t i = 0; i < c->doc->generation.override_count && tn_std_has_workflow(c); i++) check_override(c, &c->doc->generation.overrides[i]);
 }

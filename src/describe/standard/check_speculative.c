@@ -315,13 +315,7 @@ void tn_std_check_speculative(struct tn_std_check *c)
     const struct tn_std_speculative *s = &c->doc->speculative;
     if (!tn_json_present(s->at)) return;
     check_vocabulary(c);
-    if (tn_std_hides(c, c->doc->at, "pipeline") && !tn_json_present(c->flow->at)) return;
-    if (!tn_json_present(c->flow->at)) {
-        struct tn_finding *f = tn_std_say(c, s->at,
-                                          "proposer and target are components of a workflow, and there is none");
-        tn_expected(f, "pipeline.workflow");
-        return;
-    }
+    if (!tn_std_has_workflow(c)) return;
     const struct tn_std_component *proposer = tn_std_want_component(c, &s->proposer);
     const struct tn_std_component *target = tn_std_want_component(c, &s->target);
     for (size_t i = 0; i < s->port_bindings.count; i++) {

@@ -370,7 +370,7 @@ static void merge_type(struct tn_std_check *c, const struct tn_std_ref *ref, con
                     (merged->dims[i].fixed && merged->dims[i].extent == 0);
         if (empty && v->type.dtype == merged->dtype) clash = NULL; /* an empty alternative */
     }
-    if (clash) agree(c, ref->at, &v->type, merged, NULL, TN_STD_NO_AXIS, "the merged value");
+    if (clash) agree(c, ref->at, &v->type, merged, NULL, TN_STD_NO_AXIS, "what the case before merges");
     if (!v->type.known) merged->known = false;
     merged->has_shape = false;
 }

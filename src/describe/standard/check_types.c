@@ -40,6 +40,16 @@ static size_t put(char *text, size_t at, const char *part, size_t n)
     return at + n;
 }
 
+/* Rows on axis 0 are what one expects, so only others are told. */
+static void put_layout(char *text, size_t at, const struct tn_std_layout *l)
+{
+    char words[64] = "";
+    if (l && l->axis > 0 && (l->kind == TN_STD_REQUEST_ALIGNED || l->kind == TN_STD_REQUEST_EXPANDED))
+        snprintf(words, sizeof(words), ", rows on axis %" PRIu64, l->axis);
+    else if (l && l->kind == TN_STD_TOKEN_PACKED) snprintf(words, sizeof(words), ", packed on axis %" PRIu64, l->axis);
+    put(text, at, words, strlen(words));
+}
+
 const char *tn_std_type_text(const struct tn_std_type *type, char *text)
 {
     char number[32];
@@ -51,7 +61,8 @@ const char *tn_std_type_text(const struct tn_std_type *type, char *text)
     if (!type->has_shape) {
         if (type->has_rank) snprintf(number, sizeof(number), " rank %" PRIu64, type->rank);
         else number[0] = 0;
-        put(text, at, number, strlen(number));
+        at = put(text, at, number, strlen(number));
+        put_layout(text, at, type->layout);
         return text;
     }
     at = put(text, at, " [", 2);
@@ -62,7 +73,8 @@ const char *tn_std_type_text(const struct tn_std_type *type, char *text)
         at = d->fixed ? put(text, at, number, strlen(number)) : put(text, at, d->symbol.s ? d->symbol.s : "?",
                                                                     d->symbol.s ? d->symbol.n : 1);
     }
-    put(text, at, "]", 1);
+    at = put(text, at, "]", 1);
+    put_layout(text, at, type->layout);
     return text;
 }
 
