@@ -76,6 +76,17 @@ static void split(const uint8_t *data, size_t size)
     put("tenon_package.json", data + rest, size - rest);
 }
 
+/* Why a package is refused: what its description says, or what is wrong with a file of it. */
+static bool refused(const struct tn_description *d)
+{
+    struct tn_findings files;
+    tn_findings_init(&files, d->inv->ctx->alloc, 256);
+    tn_inventory_findings(d->inv, d->variant, &files);
+    bool found = d->findings.blockers > 0 || files.blockers > 0;
+    tn_findings_release(&files);
+    return found;
+}
+
 static void use(const struct tn_description *d)
 {
     struct tn_buf metadata, content;
@@ -85,7 +96,7 @@ static void use(const struct tn_description *d)
     tn_buf_init(&content, d->inv->ctx->alloc, 64 << 20);
     enum tn_status status = tn_description_documents(d, &o, &metadata, &content, &err);
     if (status != TN_OK) { /* broken files are not written down */
-        require(status != TN_INSUFFICIENT_MEMORY && d->findings.blockers > 0);
+        require(status != TN_INSUFFICIENT_MEMORY && refused(d));
         tn_buf_release(&metadata);
         tn_buf_release(&content);
         if (tn_validate_package(d, &v, &err) == TN_OK) tn_validation_release(&v);
