@@ -66,14 +66,13 @@ class Makers:
             self.c.node("QLinearSoftmax", [self._bytes(*shape, dtype=dtype), *self._level(dtype), np.array(1 / 256, f32), np.array(0 if dtype is np.uint8 else -128, dtype)], tolerance=STEP,
                         constant=(1, 2, 3, 4), axis=self._pick(-1, 1), attributes={"opset": self._pick(11, 13)})
 
-    # Both at once are left out: there its 8-bit pool counts elements beyond the padding, which its float pool does not.
     def pools(self):
         for i in range(16):
             dtype = self._pick(np.uint8, np.int8)
             x = self._bytes(2, 3, int(self._rng.integers(4, 12)), int(self._rng.integers(4, 12)), dtype=dtype)
             self.c.node("QLinearGlobalAveragePool", [x, *self._level(dtype), *self._level(dtype)], tolerance=STEP, constant=(1, 2, 3, 4))
             self.c.node("QLinearAveragePool", [x, *self._level(dtype), *self._level(dtype)], tolerance=STEP, constant=(1, 2, 3, 4), kernel_shape=[3, 2], strides=self._pick(None, [2, 1]),
-                        pads=self._pick(None, [1, 0, 1, 1]), **self._pick({}, dict(count_include_pad=1), dict(ceil_mode=1)))
+                        pads=self._pick(None, [1, 0, 1, 1]), **self._pick({}, dict(count_include_pad=1), dict(ceil_mode=1), dict(count_include_pad=1, ceil_mode=1)))
 
     def QAttention(self):
         for i in range(24):
