@@ -22,6 +22,7 @@ enum { ROUNDS = 8, NAMES = 64 };
     X("norm", tn_patch_norm, "layer normalisations that are written out become the operator")         \
     X("attend", tn_patch_attend, "attention that is written out becomes one operator, with the transpositions around it") \
     X("table", tn_patch_table, "products with large matrices of bytes that are widened before read the bytes") \
+    X("nibbles", tn_patch_nibbles, "products of 4-bit weights round their rows to 8 bits where the file permits it") \
     X("written", tn_patch_written, "activations that are written out become the operator that they are") \
     X("integer", tn_patch_integer, "products of quantised numbers give floats, with their scales and biases") \
     X("activation", tn_patch_activation, "biases, residuals and activations behind products are computed with them") \

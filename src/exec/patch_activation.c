@@ -154,13 +154,18 @@ static const struct tn_attr *folded(const struct tn_node *n, const char *name)
     return tn_node_attr(n, name);
 }
 
+static bool is_nibbles(const struct tn_node *n)
+{
+    return tn_str_is(n->type, "NibbleProduct") && tn_str_is(n->domain, "tenon");
+}
+
 /* A product that can take more work: its number, or TN_NET_NONE. */
 static uint32_t product_behind(struct tn_rewrite *w, const struct tn_node *n, uint32_t k)
 {
     const struct tn_node *p = tn_rewrite_source(w, n, k, 1);
     if (!p || p->op->lacks != tn_epilogue_lacks || folded(p, "tenon.activation") || folded(p, "tenon.line")) return TN_NET_NONE;
     if (!tn_is(p, "Conv") && !tn_is(p, "ConvTranspose") && !tn_is(p, "Gemm") && !tn_is(p, "MatMul") && !tn_is(p, "ConvInteger") &&
-        !tn_is(p, "MatMulInteger"))
+        !tn_is(p, "MatMulInteger") && !is_nibbles(p))
         return TN_NET_NONE;
     enum tn_element e = w->net->values[p->out[0]].type.element;
     return e == TN_EL_F32 || e == TN_EL_F16 || e == TN_EL_BF16 ? tn_rewrite_number(w, p) : TN_NET_NONE;
@@ -234,15 +239,17 @@ static bool fold_bias(struct tn_rewrite *w, uint32_t p, uint32_t i, uint32_t k)
 {
     const struct tn_node *n = &w->net->nodes[i], *product = &w->net->nodes[p];
     const struct tn_shape *y = &w->net->values[n->out[0]].type.shape;
-    if (!tn_is(product, "MatMul") || folded(product, "tenon.bias") || folded(product, "tenon.residual")) return false;
+    bool matmul = tn_is(product, "MatMul"); /* the other kind states its columns */
+    if ((!matmul && !is_nibbles(product)) || folded(product, "tenon.bias") || folded(product, "tenon.residual")) return false;
     if (!tn_rewrite_constant(w, n, k) || !tn_net_patch_on(w->model, "constants")) return false;
     const struct tn_type *t = &tn_rewrite_operand(w, n, k)->type;
     const struct tn_type *b = &tn_rewrite_operand(w, product, 1)->type;
     if (t->element != w->net->values[n->out[0]].type.element) return false;
     if (!t->shape.known || t->shape.rank == 0 || !y->known || t->shape.rank > y->rank) return false;
-    if (!b->shape.known || b->shape.rank < 2 || tn_rewrite_operand(w, product, 0)->type.shape.rank < 2) return false;
+    if (matmul && (!b->shape.known || b->shape.rank < 2)) return false;
+    if (tn_rewrite_operand(w, product, 0)->type.shape.rank < 2) return false;
     int64_t columns = t->shape.dims[t->shape.rank - 1];
-    if (!tn_dim_known(columns) || columns != b->shape.dims[b->shape.rank - 1]) return false;
+    if (!tn_dim_known(columns) || columns != (matmul ? b->shape.dims[b->shape.rank - 1] : tn_attr_int(product, "N", 0))) return false;
     for (uint32_t d = 0; d + 1 < t->shape.rank; d++) {
         if (t->shape.dims[d] != 1) return false;
     }

@@ -77,6 +77,7 @@ bool tn_patch_gelu(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_norm(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_attend(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_table(struct tn_rewrite *w, uint32_t i);
+bool tn_patch_nibbles(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_integer(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_activation(struct tn_rewrite *w, uint32_t i);
 

@@ -345,6 +345,55 @@ struct tn_bytes_window_args {
     size_t sums_stride;
 };
 
+/* ---- Products of 4-bit blocks ---- */
+
+/*
+ * Rows that are coded by blocks of 32 times a matrix of 4-bit codes, which has a scale (and a zero point, without them 8) for
+ * each column and group of k:
+ *
+ *     y[m][n] = bias[n] + sum over blocks of (scale of x[m] in the block * scale of the group) * s
+ *     s = sum over the block's k of x[m][k] (w[n][k] - zero)
+ *
+ * s is an integer and exact; the product of the scales is rounded; blocks are added from zero by fused multiply-adds in
+ * order, then the bias: the same bits in every table.
+ */
+enum { TN_NIBBLE_BLOCK = 32 };
+
+/* A packed matrix. n, k >= 1; group: steps of k with one scale, a multiple of 32. `packed` is 64-byte aligned. */
+struct tn_nibbles {
+    size_t n, k, group;
+    bool zeros; /* zero points were given */
+    const void *packed;
+};
+
+/* What it is packed from: codes [n][groups][group / 2] of two each, the earlier one in the low half, whatever k is. */
+struct tn_nibbles_source {
+    const uint8_t *codes;
+    const float *scales;  /* [n][groups] */
+    const uint8_t *zeros; /* [n][(groups + 1) / 2], two in a byte as the codes; or NULL */
+};
+
+/* Of 32 elements of a row: x is about scale * code. */
+struct tn_row_block {
+    float scale;   /* the largest magnitude / 127 */
+    int32_t least; /* -8 * the sum of the codes */
+};
+
+struct tn_nibbles_args {
+    const struct tn_nibbles *layer;
+    const int8_t *codes; /* [rows][blocks * 32], from code_row */
+    const struct tn_row_block *blocks; /* [rows][blocks] */
+    size_t rows;
+    const float *bias; /* [n], or NULL */
+    float *y; /* [rows, n] */
+    size_t y_stride;
+};
+
+static inline size_t tn_nibble_blocks(size_t k)
+{
+    return k / TN_NIBBLE_BLOCK + (k % TN_NIBBLE_BLOCK != 0);
+}
+
 /* ---- Codes ---- */
 
 /* y = the lowest byte of the whole number min(max(round(x / scale) + zero, low), high), to even where it is halfway; of NaN
@@ -518,6 +567,17 @@ struct tn_kernels {
     bool (*bytes_window_pack_size)(size_t maps, size_t quads, size_t taps, size_t *bytes);
     void (*bytes_window_pack)(const int8_t *w, size_t maps, size_t quads, size_t taps, void *packed);
     void (*bytes_window)(const struct tn_bytes_window_args *a);
+
+    /* False when the size does not fit. Ranks write disjoint columns. */
+    bool (*nibbles_pack_size)(const struct tn_nibbles *layer, size_t *bytes);
+    void (*nibbles_pack)(const struct tn_nibbles *layer, const struct tn_nibbles_source *from, void *packed, unsigned rank, unsigned size);
+    /* Column i as the numbers that it stands for, [k]. */
+    void (*nibbles_column)(const struct tn_nibbles *layer, size_t i, float *to);
+    /* Codes of a row, to even where it is halfway; blocks whose largest magnitude is below 2^-100 are zeros. codes has room
+     * for whole blocks. False: the row holds NaN or an infinity, and what was written means nothing. */
+    bool (*code_row)(const float *x, size_t k, int8_t *codes, struct tn_row_block *blocks);
+    /* Ranks share columns. */
+    void (*nibbles)(const struct tn_nibbles_args *a, unsigned rank, unsigned size);
 
     /* Widens [*low, *high] until the numbers of x lie in it; NaN lies in everything. */
     void (*range)(const float *x, size_t count, float *low, float *high);

@@ -1,33 +1,28 @@
 /*
  * MatMulNBits of com.microsoft: float rows times a matrix of 2, 4 or 8 bits in blocks along k, each with a scale and a
  * zero point. Constant weights are widened and packed when the session is made; accuracy_level allows to round the rows,
- * which is not done: results are those of level 1.
+ * which is not done here: results are those of level 1. exec/patch_nibbles.c makes use of it.
  */
 #include "ops/gemm.h"
+#include "ops/nbits.h"
 #include "ops/real.h"
 
 #include "base/checked.h"
 
-enum { A, B, SCALES, ZEROS, GROUPS, BIAS };
+enum { A = TN_NBITS_A, B = TN_NBITS_B, SCALES = TN_NBITS_SCALES, ZEROS = TN_NBITS_ZEROS, GROUPS = TN_NBITS_GROUPS, BIAS = TN_NBITS_BIAS };
 
-struct nbits {
-    uint64_t n, k, block, blocks, blob; /* blob: bytes of a block */
-    unsigned bits;
-};
-
-/* NULL, or what the attributes should be. */
-static const char *read_sizes(const struct tn_node *node, struct nbits *s)
+const char *tn_nbits_read(const struct tn_node *node, struct tn_nbits *s)
 {
     int64_t n = tn_attr_int(node, "N", 0), k = tn_attr_int(node, "K", 0), block = tn_attr_int(node, "block_size", 0), bits = tn_attr_int(node, "bits", 4);
     if (n < 1 || n > INT32_MAX || k < 1 || k > INT32_MAX) return "N and K from 1";
     if (block < 16 || block > INT32_MAX || (block & (block - 1)) != 0) return "a block size that is a power of two from 16";
     if (bits != 2 && bits != 4 && bits != 8) return "2, 4 or 8 bits";
-    *s = (struct nbits){.n = (uint64_t)n, .k = (uint64_t)k, .block = (uint64_t)block, .blocks = (uint64_t)((k + block - 1) / block), .bits = (unsigned)bits};
+    *s = (struct tn_nbits){.n = (uint64_t)n, .k = (uint64_t)k, .block = (uint64_t)block, .blocks = (uint64_t)((k + block - 1) / block), .bits = (unsigned)bits};
     s->blob = s->block * s->bits / 8;
     return NULL;
 }
 
-static uint64_t zero_bytes(const struct nbits *s)
+uint64_t tn_nbits_zero_bytes(const struct tn_nbits *s)
 {
     return (s->blocks * s->bits + 7) / 8;
 }
@@ -40,14 +35,14 @@ static const char *lacks(const struct tn_node *node)
 }
 
 /* NULL when the operands, of which `zeros`, `groups` and `bias` may be NULL, have the sizes that the attributes ask for. */
-static const char *check_operands(const struct nbits *s, const struct tn_tensor *b, const struct tn_tensor *scales,
+static const char *check_operands(const struct tn_nbits *s, const struct tn_tensor *b, const struct tn_tensor *scales,
                                   const struct tn_tensor *zeros, const struct tn_tensor *groups, const struct tn_tensor *bias)
 {
     if (bias && bias->count != s->n) return "a bias for each column";
     if (b->count == 0) return NULL; /* a product that is left out */
     if (b->count != s->n * s->blocks * s->blob) return "packed weights [N, blocks, bytes of a block]";
     if (scales->count != s->n * s->blocks) return "scales [N, blocks]";
-    if (zeros && zeros->element == TN_EL_U8 && zeros->count != s->n * zero_bytes(s)) return "packed zero points [N, bytes]";
+    if (zeros && zeros->element == TN_EL_U8 && zeros->count != s->n * tn_nbits_zero_bytes(s)) return "packed zero points [N, bytes]";
     if (zeros && zeros->element != TN_EL_U8 && zeros->count != s->n * s->blocks) return "zero points [N, blocks]";
     if (!groups) return NULL;
     if (groups->count != s->k && groups->count != s->blocks * s->block) return "a group for each row of the weights";
@@ -58,12 +53,12 @@ static const char *check_operands(const struct nbits *s, const struct tn_tensor 
     return NULL;
 }
 
-static bool infer(struct tn_infer *x)
+bool tn_nbits_infer(struct tn_infer *x)
 {
     const struct tn_type *t = tn_in_type(x, A);
     const struct tn_shape *a;
-    struct nbits s;
-    const char *wrong = read_sizes(x->node, &s);
+    struct tn_nbits s;
+    const char *wrong = tn_nbits_read(x->node, &s);
     if (wrong) return tn_infer_refuse(x, wrong, "other attributes");
     tn_out_unknown(x, 0, t ? t->element : TN_EL_NONE);
     if (!tn_in_shape(x, A, &a)) return true;
@@ -79,18 +74,18 @@ static bool infer(struct tn_infer *x)
 /* ---- widening ----------------------------------------------------------------------------------------------------- */
 
 struct widening {
-    const struct nbits *s;
+    const struct tn_nbits *s;
     const struct tn_tensor *b, *scales, *zeros, *groups;
     float *out; /* [n, k] */
 };
 
 static float zero_at(const struct widening *w, uint64_t column, uint64_t block)
 {
-    const struct nbits *s = w->s;
+    const struct tn_nbits *s = w->s;
     if (!w->zeros) return (float)(1u << (s->bits - 1));
     if (w->zeros->element != TN_EL_U8) return (float)tn_element_get(w->zeros->element, w->zeros->data, column * s->blocks + block);
     uint64_t bit = block * s->bits;
-    const uint8_t *row = (const uint8_t *)w->zeros->data + column * zero_bytes(s);
+    const uint8_t *row = (const uint8_t *)w->zeros->data + column * tn_nbits_zero_bytes(s);
     return (float)(row[bit / 8] >> bit % 8 & ((1u << s->bits) - 1));
 }
 
@@ -111,7 +106,7 @@ static void widen_block(const uint8_t *from, unsigned bits, uint64_t count, floa
 /* Every row of the weights has a block of its own choice. */
 static void widen_grouped(const struct widening *w, uint64_t n, float *to)
 {
-    const struct nbits *s = w->s;
+    const struct tn_nbits *s = w->s;
     const uint8_t *from = (const uint8_t *)w->b->data + n * s->blocks * s->blob;
     for (uint64_t k = 0; k < s->k; k++) {
         uint64_t g = (uint64_t)tn_element_get_int(w->groups->element, w->groups->data, k), bit = k * s->bits;
@@ -123,7 +118,7 @@ static void widen_grouped(const struct widening *w, uint64_t n, float *to)
 static void widen_columns(void *user, uint64_t begin, uint64_t end)
 {
     const struct widening *w = user;
-    const struct nbits *s = w->s;
+    const struct tn_nbits *s = w->s;
     for (uint64_t n = begin; n < end; n++) {
         float *to = w->out + n * s->k;
         if (w->groups) {
@@ -169,8 +164,8 @@ static const struct tn_tensor *operand(const struct tn_run *r, uint32_t i)
 static bool run(struct tn_run *r)
 {
     const struct state *state = r->state;
-    struct nbits s;
-    const char *wrong = read_sizes(r->node, &s);
+    struct tn_nbits s;
+    const char *wrong = tn_nbits_read(r->node, &s);
     if (!wrong && !state) wrong = check_operands(&s, r->in[B], r->in[SCALES], operand(r, ZEROS), operand(r, GROUPS), operand(r, BIAS));
     if (wrong) return tn_run_refuse(r, wrong, "another size");
     uint64_t rows = r->out[0]->count / s.n;
@@ -213,7 +208,7 @@ static float *widen_bias(struct tn_prepare *p, const struct tn_tensor *bias)
     return to;
 }
 
-static enum tn_status pack(struct tn_prepare *p, const struct nbits *s, struct widening *w, const struct tn_tensor *bias, struct state *out)
+static enum tn_status pack(struct tn_prepare *p, const struct tn_nbits *s, struct widening *w, const struct tn_tensor *bias, struct state *out)
 {
     static const struct tn_tensor like = {.kind = TN_KIND_TENSOR, .element = TN_EL_F32};
     size_t count;
@@ -233,13 +228,13 @@ static enum tn_status pack(struct tn_prepare *p, const struct nbits *s, struct w
 static enum tn_status prepare(struct tn_prepare *p, void **out)
 {
     const struct tn_tensor *in[BIAS + 1] = {NULL};
-    struct nbits s;
+    struct tn_nbits s;
     for (uint32_t i = 0; i < p->node->in_count && i <= BIAS; i++) {
         in[i] = p->in[i];
         bool given = p->node->in[i].value != TN_NET_NONE;
         if (i != A && i != BIAS && given && !in[i]) return TN_OK;
     }
-    if (read_sizes(p->node, &s) || check_operands(&s, in[B], in[SCALES], in[ZEROS], in[GROUPS], in[BIAS]) || in[B]->count == 0) return TN_OK;
+    if (tn_nbits_read(p->node, &s) || check_operands(&s, in[B], in[SCALES], in[ZEROS], in[GROUPS], in[BIAS]) || in[B]->count == 0) return TN_OK;
     struct state *state = tn_calloc(p->alloc, 1, sizeof(*state));
     struct widening w = {.s = &s, .b = in[B], .scales = in[SCALES], .zeros = in[ZEROS], .groups = in[GROUPS]};
     if (!state) return TN_INSUFFICIENT_MEMORY;
@@ -254,7 +249,7 @@ static enum tn_status prepare(struct tn_prepare *p, void **out)
 }
 
 static const struct tn_operator rows[] = {
-    {.domain = "com.microsoft", .name = "MatMulNBits", .since = 1, .infer = infer, .run = run, .prepare = prepare, .release = release, .lacks = lacks},
+    {.domain = "com.microsoft", .name = "MatMulNBits", .since = 1, .infer = tn_nbits_infer, .run = run, .prepare = prepare, .release = release, .lacks = lacks},
 };
 
 const struct tn_operators tn_ops_contrib_matmul_nbits = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -30,6 +30,7 @@ extern const struct tn_operators tn_ops_elementwise_binary;
 extern const struct tn_operators tn_ops_elementwise_select;
 extern const struct tn_operators tn_ops_elementwise_unary;
 extern const struct tn_operators tn_ops_fused_attend;
+extern const struct tn_operators tn_ops_fused_nibbles;
 extern const struct tn_operators tn_ops_fused_table;
 extern const struct tn_operators tn_ops_gather;
 extern const struct tn_operators tn_ops_grid_sample;
@@ -89,6 +90,7 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_elementwise_select,
     &tn_ops_elementwise_unary,
     &tn_ops_fused_attend,
+    &tn_ops_fused_nibbles,
     &tn_ops_fused_table,
     &tn_ops_gather,
     &tn_ops_grid_sample,

@@ -48,14 +48,20 @@ static inline void attributes(struct bytes *n, const char *list)
     }
 }
 
-static inline void op(struct bytes *graph, const char *type, const char *in, const char *out, const char *attrs)
+static inline void op_of(struct bytes *graph, const char *domain, const char *type, const char *in, const char *out, const char *attrs)
 {
     struct bytes n = {0};
     names(&n, 1, in);
     names(&n, 2, out);
     text(&n, 4, type);
     attributes(&n, attrs);
+    text(&n, 7, domain);
     message(graph, 1, n);
+}
+
+static inline void op(struct bytes *graph, const char *type, const char *in, const char *out, const char *attrs)
+{
+    op_of(graph, "", type, in, out, attrs);
 }
 
 static inline void port(struct bytes *graph, unsigned field, const char *name, unsigned element, const char *dims)
@@ -190,6 +196,7 @@ static inline void run_graph(const struct bytes *graph, const char *without, uns
     put(&inner, graph->data, graph->n);
     number(&m, 1, 9);
     opset(&m, "", 21);
+    opset(&m, "com.microsoft", 1);
     message(&m, 7, inner);
     struct tn_source source = tn_source_of_memory(m.data, m.n, TN_STR("m.onnx"), &holder);
     tn_findings_init(&findings, &alloc, 16);

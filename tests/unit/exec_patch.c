@@ -146,6 +146,7 @@ struct generating {
     int values; /* v0 is the input; all of one shape */
     int constants, rows;
     int coded, fixed; /* whether the input is there as codes */
+    int signs;        /* and as its signs */
 };
 
 static int below(struct generating *s, int n)
@@ -366,6 +367,30 @@ static void emit_quantised(struct generating *s)
     emit(s, conv ? "Conv" : "MatMul", in, conv ? "pads=1,1,1,1" : "");
 }
 
+/* Rows of -1, 0 and 1, which 8 bits hold exactly, and of NaN where the input is not finite. */
+static void emit_nibbles(struct generating *s)
+{
+    char name[3][16], in[96], out[16];
+    bool zeros = below(s, 2);
+    for (int i = 0; i < 3; i++) snprintf(name[i], sizeof(name[i]), "k%d", s->constants++);
+    codes(&s->g, name[0], TN_EL_U8, "6,1,16", 96, &s->state);
+    reals(&s->g, name[1], "6", 6, -0.1, 0.1, &s->state);
+    codes(&s->g, name[2], TN_EL_U8, "6", 6, &s->state);
+    if (!s->signs++) {
+        op(&s->g, "Sign", "v0", "sign", "");
+        op(&s->g, "Mul", "v0 zero", "nothing", "");
+        op(&s->g, "Add", "sign nothing", "signs", "");
+    }
+    snprintf(in, sizeof(in), "signs %s %s%s%s", name[0], name[1], zeros ? " " : "", zeros ? name[2] : "");
+    snprintf(out, sizeof(out), "v%d", s->values++);
+    op_of(&s->g, "com.microsoft", "MatMulNBits", in, out, "K=6 N=6 bits=4 block_size=32 accuracy_level=4");
+    if (below(s, 2)) return;
+    snprintf(in, sizeof(in), "v%d k%d", s->values - 1, s->constants);
+    reals(&s->g, in + strcspn(in, "k"), "6", 6, -1, 1, &s->state);
+    s->constants++;
+    emit(s, "Add", in, "");
+}
+
 static void emit_any(struct generating *s)
 {
     static const struct {
@@ -385,7 +410,7 @@ static void emit_any(struct generating *s)
     case 10: emit_gelu(s); return;
     case 11:
     case 12: emit_attention(s); return;
-    case 13: emit_quantised(s); return;
+    case 13: (below(s, 2) ? emit_nibbles : emit_quantised)(s); return;
     case 5:
         emit(s, "Transpose", in, "perm=0,1,3,2");
         snprintf(in, sizeof(in), "v%d", s->values - 1);
@@ -434,7 +459,7 @@ TEST(generated_graphs_compute_the_same_with_and_without_patches)
 {
     size_t patches;
     const struct tn_patch *list = tn_patches(&patches);
-    static const char *const forms[] = {"\"norm\"", "\"gelu\"", "\"attend\"", "\"affine\"", "\"activation\"", "\"integer\""};
+    static const char *const forms[] = {"\"norm\"", "\"gelu\"", "\"attend\"", "\"affine\"", "\"activation\"", "\"integer\"", "\"nibbles\""};
     enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
     unsigned applied = 0, failures = 0, found[FORMS] = {0};
     begin();

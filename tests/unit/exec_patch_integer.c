@@ -98,3 +98,87 @@ TEST(products_of_dequantised_operands_go_back_to_the_codes)
     struct given in = image(2, true);
     expect(g, &in, "\"integer\":1,\"activation\":1", "QuantizeLinear ConvInteger ");
 }
+
+/* x times a matrix of 4 bits [3 groups of 32 or one of 128], as exporters of small models write it */
+static void nibble_product(struct bytes *g, int block, const char *more, const char *attrs, uint64_t *state)
+{
+    char in[64], text_of[96];
+    snprintf(in, sizeof(in), "x w s%s", more);
+    snprintf(text_of, sizeof(text_of), "K=70 N=5 bits=4 block_size=%d%s", block, attrs);
+    int groups = (70 + block - 1) / block, bytes = 5 * groups * block / 2;
+    uint8_t *values = malloc((size_t)bytes);
+    for (int i = 0; i < bytes; i++) values[i] = (uint8_t)test_random(state);
+    snprintf(in + 32, 32, "5,%d,%d", groups, block / 2);
+    constant(g, "w", TN_EL_U8, in + 32, values, (size_t)bytes);
+    snprintf(in + 32, 32, "%d", 5 * groups);
+    reals(g, "s", in + 32, (size_t)(5 * groups), -0.02, 0.05, state);
+    codes(g, "z", TN_EL_U8, "5,2", 10, state);
+    reals(g, "b", "5", 5, -1, 1, state);
+    op_of(g, "com.microsoft", "MatMulNBits", in, "c", text_of);
+    free(values);
+}
+
+/* Rows that 8 bits hold exactly: whole numbers, the largest of each block 127. */
+static struct given coded_rows(uint64_t state)
+{
+    for (int i = 0; i < 2 * 3 * 70; i++) numbers[i] = i % 70 % 32 == 3 ? 127.0f : (float)(int)test_uniform(&state, -127, 127);
+    return (struct given){3, {2, 3, 70}, numbers};
+}
+
+TEST(rows_are_rounded_where_the_file_permits_it)
+{
+    static const char *const found = "\"nibbles\":1,\"activation\":2";
+    for (int form = 0; form < 3; form++) {
+        struct bytes g = {0};
+        uint64_t state = (uint64_t)form + 31;
+        begin();
+        nibble_product(&g, form == 2 ? 128 : 32, form == 1 ? " z" : "", " accuracy_level=4", &state);
+        op(&g, "Add", "c b", "d", "");
+        op(&g, "Gelu", "d", "y", "");
+        port(&g, 11, "x", TN_EL_F32, "n,3,70");
+        port(&g, 12, "y", TN_EL_F32, "n,3,5");
+        struct given in = coded_rows(state);
+        in.dims[0] = 2;
+        if (form == 1) numbers[80] = INFINITY;
+        expect(g, &in, found, "NibbleProduct ");
+    }
+}
+
+TEST(rows_of_another_accuracy_stay_as_they_are)
+{
+    static const char *const attrs[] = {"", " accuracy_level=1", " accuracy_level=4"};
+    for (int form = 0; form < 3; form++) {
+        struct bytes g = {0};
+        uint64_t state = 3;
+        begin();
+        nibble_product(&g, form == 2 ? 16 : 32, "", attrs[form], &state);
+        port(&g, 11, "x", TN_EL_F32, "2,3,70");
+        port(&g, 12, "c", TN_EL_F32, "2,3,5");
+        struct given in = coded_rows(state);
+        expect(g, &in, "{}", "MatMulNBits ");
+    }
+}
+
+/* Half a step of each block is what rounding may move a row by. */
+TEST(rounded_rows_stay_within_their_steps)
+{
+    struct bytes g = {0};
+    struct outcome as_written, rounded;
+    uint64_t state = 17;
+    begin();
+    nibble_product(&g, 32, "", " accuracy_level=4", &state);
+    port(&g, 11, "x", TN_EL_F32, "2,3,70");
+    port(&g, 12, "c", TN_EL_F32, "2,3,5");
+    for (int i = 0; i < 2 * 3 * 70; i++) numbers[i] = (float)test_uniform(&state, -1, 1);
+    struct given in = {3, {2, 3, 70}, numbers};
+    run_graph(&g, "nibbles", 1, &in, &as_written);
+    run_graph(&g, NULL, 1, &in, &rounded);
+    double largest = 0;
+    for (size_t i = 0; i < 30; i++) largest = fmax(largest, fabs((double)as_written.values[0][i] - (double)rounded.values[0][i]));
+    CHECK(largest > 0 && largest < 70 * 8 * 0.05 / 254);
+    free_outcome(&as_written);
+    free_outcome(&rounded);
+    free(g.data);
+    tn_pool_free(pool);
+    CHECK_INT(tn_alloc_current(&alloc), 0);
+}

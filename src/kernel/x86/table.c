@@ -7,7 +7,10 @@
 #define BYTES(isa)                                                                                 \
     .bytes_pack_size = tn_##isa##_bytes_pack_size, .bytes_pack = tn_##isa##_bytes_pack,            \
     .bytes = tn_##isa##_bytes, .bytes_window_pack_size = tn_##isa##_bytes_window_pack_size,        \
-    .bytes_window_pack = tn_##isa##_bytes_window_pack, .bytes_window = tn_##isa##_bytes_window
+    .bytes_window_pack = tn_##isa##_bytes_window_pack, .bytes_window = tn_##isa##_bytes_window,    \
+    .nibbles_pack_size = tn_##isa##_nibbles_pack_size, .nibbles_pack = tn_##isa##_nibbles_pack,    \
+    .nibbles_column = tn_##isa##_nibbles_column, .code_row = tn_##isa##_code_row,                  \
+    .nibbles = tn_##isa##_nibbles
 
 #define TABLE(isa, linear_fn)                                                                      \
     .linear_pack_size = tn_##isa##_linear_pack_size,                                               \

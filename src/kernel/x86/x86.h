@@ -26,7 +26,13 @@ extern const struct tn_kernels tn_kernels_avx512bf16;
     void tn_##isa##_bytes(const struct tn_bytes_args *a, unsigned rank, unsigned size);            \
     bool tn_##isa##_bytes_window_pack_size(size_t maps, size_t quads, size_t taps, size_t *bytes); \
     void tn_##isa##_bytes_window_pack(const int8_t *w, size_t maps, size_t quads, size_t taps, void *packed); \
-    void tn_##isa##_bytes_window(const struct tn_bytes_window_args *a);
+    void tn_##isa##_bytes_window(const struct tn_bytes_window_args *a);                            \
+    bool tn_##isa##_nibbles_pack_size(const struct tn_nibbles *layer, size_t *bytes);              \
+    void tn_##isa##_nibbles_pack(const struct tn_nibbles *layer, const struct tn_nibbles_source *from, void *packed, \
+                                 unsigned rank, unsigned size);                                    \
+    void tn_##isa##_nibbles_column(const struct tn_nibbles *layer, size_t i, float *to);           \
+    bool tn_##isa##_code_row(const float *x, size_t k, int8_t *codes, struct tn_row_block *blocks); \
+    void tn_##isa##_nibbles(const struct tn_nibbles_args *a, unsigned rank, unsigned size);
 
 TN_X86_DECLARE_BYTES(avx2)
 TN_X86_DECLARE_BYTES(avx512)
