@@ -1,6 +1,7 @@
 /*
  * The optimiser: rewritings of an inferred graph that keep what it computes. Each is a named patch (patch.c lists them in
- * their order) that can be left out by name; with all left out a graph runs as it is written.
+ * their order) that can be left out by name; with all left out a graph runs as it is written. One of them, nibbles, uses what a
+ * file permits and rounds; the others differ by the order of sums at most.
  *
  * Patches see types and small constants, never weights: what they make of weights they state as nodes over constants, and
  * such nodes are computed once when a program is made (fold.c; the name "constants" leaves that out).
