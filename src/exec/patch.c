@@ -26,6 +26,7 @@ enum { ROUNDS = 8, NAMES = 64 };
     X("written", tn_patch_written, "activations that are written out become the operator that they are") \
     X("integer", tn_patch_integer, "products of quantised numbers give floats, with their scales and biases") \
     X("activation", tn_patch_activation, "biases, residuals and activations behind products are computed with them") \
+    X("last", tn_patch_last, "chains around depthwise convolutions are computed with channels last") \
     X("constants", NULL, "what follows from constants alone is computed when a program is made")
 
 static const struct tn_patch patches[] = {
@@ -105,6 +106,7 @@ static bool begin(struct tn_rewrite *w)
 static void end(struct tn_rewrite *w)
 {
     struct tn_alloc *a = w->model->ctx->alloc;
+    tn_last_free(w);
     tn_free(a, w->readers);
     tn_free(a, w->alias);
     tn_free(a, w->input);
@@ -332,12 +334,16 @@ enum tn_status tn_net_patch(struct tn_model *model, const char *const *without, 
     enum tn_status st = leave_out(p, without, without_count, err);
     if (st) return st;
     model->patched = p;
-    struct graphs g = {.model = model, .changed = true};
+    struct graphs g = {.model = model};
     bool good = true;
-    for (unsigned round = 0; good && g.changed && round < ROUNDS; round++) {
-        g.changed = false;
-        for (size_t k = 0; good && k < ROWS; k++) {
-            if (p->on[k] && tries[k]) good = patch_net(&g, model->main, k);
+    /* Layouts are chosen when all else is settled, for what then stands side by side. */
+    for (unsigned phase = 0; phase < 2; phase++) {
+        g.changed = true;
+        for (unsigned round = 0; good && g.changed && round < ROUNDS; round++) {
+            g.changed = false;
+            for (size_t k = 0; good && k < ROWS; k++) {
+                if (p->on[k] && tries[k] && (phase || tries[k] != tn_patch_last)) good = patch_net(&g, model->main, k);
+            }
         }
     }
     patch_net(&g, model->main, ROWS);

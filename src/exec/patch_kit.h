@@ -20,6 +20,7 @@ struct tn_rewrite {
     bool aliased;
     bool reordered; /* a node may stand in front of what it reads */
     bool no_memory;
+    struct tn_last *last; /* of tn_patch_last: what it has decided of the graph; NULL: nothing yet */
 };
 
 /* A node that a patch writes: attributes are copied into the model. */
@@ -72,6 +73,8 @@ bool tn_patch_unused(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_identity(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_pairs(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_affine(struct tn_rewrite *w, uint32_t i);
+bool tn_patch_last(struct tn_rewrite *w, uint32_t i);
+void tn_last_free(struct tn_rewrite *w);
 bool tn_patch_written(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_gelu(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_norm(struct tn_rewrite *w, uint32_t i);

@@ -515,6 +515,51 @@ struct tn_planes_args {
     void *scratch; /* planes_scratch_size, 64-byte aligned */
 };
 
+/* ---- Channels last ---- */
+
+/*
+ * Products of rows, which are the pixels of an image whose channels are neighbours:
+ *
+ *     y[row][map] = after(sum over k of x[row][k] w[map][k] + bias[map] + residual[row][map])
+ *
+ * Sums are those of linear: chunks of 192 steps, each from zero by fused multiply-adds in order, added in order.
+ */
+struct tn_pixels_args {
+    const float *x;
+    size_t x_stride, rows, k; /* k >= 1 */
+    const void *packed;       /* [maps][k], from pixels_pack */
+    const float *bias;        /* [maps], or NULL */
+    const struct tn_after *after; /* or NULL: nothing */
+    const float *residual;    /* [rows][residual_maps], or NULL; not y. Maps behind residual_maps get none */
+    size_t residual_stride, residual_maps;
+    float *y;
+    size_t y_stride, maps;
+    unsigned part, parts; /* of the maps, this share */
+};
+
+/*
+ * Depthwise windows over such an image: results first .. first + count - 1, counted row by row.
+ *
+ *     y[row][column][c] = after(sum over taps of w[tap][c] x[...][c] + bias[c] + residual[...][c])
+ *
+ * Taps in order are a chain of fused multiply-adds from zero. Those outside the image are left out; with `zeros` a zero
+ * stands there, which matters to weights that are not finite.
+ */
+struct tn_depth_args {
+    const float *x; /* [height][width][channels] */
+    size_t height, width, channels;
+    ptrdiff_t top, left; /* result (0, 0) meets x(-top, -left) first */
+    size_t kernel_height, kernel_width, stride_down, stride_across, dilation_down, dilation_across;
+    const float *w;    /* [taps][channels] */
+    const float *bias; /* [channels], or NULL */
+    const struct tn_after *after; /* or NULL */
+    const float *residual;        /* of the first result, as y, or NULL; not y */
+    float *y;                     /* of the first result, [count][channels] */
+    size_t out_width;
+    size_t first, count;
+    bool zeros;
+};
+
 /* ---- The table ---- */
 
 struct tn_kernels {
@@ -599,6 +644,12 @@ struct tn_kernels {
     /* Reads of `a` the window, strides and out_width. */
     bool (*planes_scratch_size)(const struct tn_planes_args *a, size_t *bytes);
     void (*planes)(const struct tn_planes_args *a);
+
+    /* Weights [maps][k]. False when the size does not fit. Ranks write disjoint maps. */
+    bool (*pixels_pack_size)(size_t maps, size_t k, size_t *bytes);
+    void (*pixels_pack)(const void *w, enum tn_float_type type, size_t maps, size_t k, void *packed, unsigned rank, unsigned size);
+    void (*pixels)(const struct tn_pixels_args *a);
+    void (*depth)(const struct tn_depth_args *a);
 
     /* Widening is exact. Narrowing rounds to nearest even, overflows to infinity, keeps NaN a NaN.
      * The stored side may have any address. */

@@ -22,6 +22,7 @@ extern const struct tn_operators tn_ops_control;
 extern const struct tn_operators tn_ops_conv;
 extern const struct tn_operators tn_ops_conv_deform;
 extern const struct tn_operators tn_ops_conv_integer;
+extern const struct tn_operators tn_ops_conv_last;
 extern const struct tn_operators tn_ops_conv_transpose;
 extern const struct tn_operators tn_ops_dropout;
 extern const struct tn_operators tn_ops_einsum;
@@ -82,6 +83,7 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_conv,
     &tn_ops_conv_deform,
     &tn_ops_conv_integer,
+    &tn_ops_conv_last,
     &tn_ops_conv_transpose,
     &tn_ops_dropout,
     &tn_ops_einsum,

@@ -391,6 +391,41 @@ static void emit_nibbles(struct generating *s)
     emit(s, "Add", in, "");
 }
 
+/* Depthwise windows, and what often stands behind them: a gate by the mean of each plane, or two values side by side. */
+static void emit_deep(struct generating *s)
+{
+    char in[96], name[3][16];
+    bool wide = below(s, 2);
+    int x = s->values;
+    for (int i = 0; i < 3; i++) snprintf(name[i], sizeof(name[i]), "k%d", s->constants++);
+    reals(&s->g, name[0], wide ? "4,1,5,5" : "4,1,3,3", wide ? 100 : 36, -0.5, 0.5, &s->state);
+    reals(&s->g, name[1], "4", CHANNELS, -1, 1, &s->state);
+    snprintf(in, sizeof(in), "v%d %s %s", pick(s), name[0], name[1]);
+    emit(s, "Conv", in, wide ? "pads=2,2,2,2 group=4" : "pads=2,2,2,2 dilations=2,2 group=4");
+    snprintf(in, sizeof(in), "v%d", x);
+    if (below(s, 2)) emit(s, (const char *[]){"Relu", "HardSwish", "Tanh"}[below(s, 3)], in, "");
+    x = s->values - 1;
+    if (below(s, 2)) {
+        reals(&s->g, name[2], "4,4,1,1", 16, -1, 1, &s->state);
+        snprintf(in, sizeof(in), "v%d", x);
+        emit_row(s, "GlobalAveragePool", in, "");
+        snprintf(in, sizeof(in), "w%d %s", s->rows - 1, name[2]);
+        emit_row(s, "Conv", in, "");
+        snprintf(in, sizeof(in), "w%d", s->rows - 1);
+        emit_row(s, "HardSigmoid", in, "");
+        snprintf(in, sizeof(in), "v%d w%d", x, s->rows - 1);
+        emit(s, "Mul", in, "");
+    } else {
+        reals(&s->g, name[2], "4,8,1,1", 32, -1, 1, &s->state);
+        snprintf(in, sizeof(in), "v%d v%d", x, pick(s));
+        emit_row(s, "Concat", in, "axis=1");
+        snprintf(in, sizeof(in), "w%d", s->rows - 1);
+        emit_row(s, "MaxPool", in, "kernel_shape=3,3 pads=1,1,1,1");
+        snprintf(in, sizeof(in), "w%d %s", s->rows - 1, name[2]);
+        emit(s, "Conv", in, "");
+    }
+}
+
 static void emit_any(struct generating *s)
 {
     static const struct {
@@ -400,7 +435,7 @@ static void emit_any(struct generating *s)
     static const char *const binary[] = {"Add", "Mul", "Sub", "Max"};
     char in[64];
     snprintf(in, sizeof(in), "v%d", pick(s));
-    switch (below(s, 14)) {
+    switch (below(s, 16)) {
     case 0:
     case 1: emit_product(s); return;
     case 2: emit_normalisation(s); return;
@@ -411,6 +446,8 @@ static void emit_any(struct generating *s)
     case 11:
     case 12: emit_attention(s); return;
     case 13: (below(s, 2) ? emit_nibbles : emit_quantised)(s); return;
+    case 14:
+    case 15: emit_deep(s); return;
     case 5:
         emit(s, "Transpose", in, "perm=0,1,3,2");
         snprintf(in, sizeof(in), "v%d", s->values - 1);
@@ -460,6 +497,7 @@ TEST(generated_graphs_compute_the_same_with_and_without_patches)
     size_t patches;
     const struct tn_patch *list = tn_patches(&patches);
     static const char *const forms[] = {"\"norm\"", "\"gelu\"", "\"attend\"", "\"affine\"", "\"activation\"", "\"integer\"", "\"nibbles\""};
+    static const char *const forms[] = {"\"norm\"", "\"gelu\"", "\"attend\"", "\"affine\"", "\"activation\"", "\"integer\"", "\"last\""};
     enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
     unsigned applied = 0, failures = 0, found[FORMS] = {0};
     begin();

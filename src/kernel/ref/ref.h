@@ -65,6 +65,10 @@ void tn_ref_conv1_pack(const void *w, enum tn_float_type type, size_t maps, size
 void tn_ref_conv1(const struct tn_conv1_args *a);
 bool tn_ref_planes_scratch_size(const struct tn_planes_args *a, size_t *bytes);
 void tn_ref_planes(const struct tn_planes_args *a);
+bool tn_ref_pixels_pack_size(size_t maps, size_t k, size_t *bytes);
+void tn_ref_pixels_pack(const void *w, enum tn_float_type type, size_t maps, size_t k, void *packed, unsigned rank, unsigned size);
+void tn_ref_pixels(const struct tn_pixels_args *a);
+void tn_ref_depth(const struct tn_depth_args *a);
 void tn_ref_to_f32(enum tn_float_type type, const void *src, float *dst, size_t count);
 void tn_ref_from_f32(enum tn_float_type type, const float *src, void *dst, size_t count);
 

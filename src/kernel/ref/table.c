@@ -47,6 +47,10 @@ const struct tn_kernels tn_kernels_ref = {
     .conv1 = tn_ref_conv1,
     .planes_scratch_size = tn_ref_planes_scratch_size,
     .planes = tn_ref_planes,
+    .pixels_pack_size = tn_ref_pixels_pack_size,
+    .pixels_pack = tn_ref_pixels_pack,
+    .pixels = tn_ref_pixels,
+    .depth = tn_ref_depth,
     .to_f32 = tn_ref_to_f32,
     .from_f32 = tn_ref_from_f32,
 };

@@ -28,6 +28,8 @@
     .conv1_pack_size = tn_##isa##_conv1_pack_size, .conv1_scratch_size = tn_##isa##_conv1_scratch_size, \
     .conv1_pack = tn_##isa##_conv1_pack, .conv1 = tn_##isa##_conv1,                                \
     .planes_scratch_size = tn_##isa##_planes_scratch_size, .planes = tn_##isa##_planes,            \
+    .pixels_pack_size = tn_##isa##_pixels_pack_size, .pixels_pack = tn_##isa##_pixels_pack,        \
+    .pixels = tn_##isa##_pixels, .depth = tn_##isa##_depth,                                        \
     .to_f32 = tn_##isa##_to_f32, .from_f32 = tn_##isa##_from_f32
 
 const struct tn_kernels tn_kernels_avx2 = {

@@ -78,6 +78,11 @@ TN_X86_DECLARE_BYTES(avx512vnni)
     void tn_##isa##_conv1(const struct tn_conv1_args *a);                                          \
     bool tn_##isa##_planes_scratch_size(const struct tn_planes_args *a, size_t *bytes);            \
     void tn_##isa##_planes(const struct tn_planes_args *a);                                        \
+    bool tn_##isa##_pixels_pack_size(size_t maps, size_t k, size_t *bytes);                        \
+    void tn_##isa##_pixels_pack(const void *w, enum tn_float_type type, size_t maps, size_t k, void *packed, unsigned rank, \
+                                unsigned size);                                                    \
+    void tn_##isa##_pixels(const struct tn_pixels_args *a);                                        \
+    void tn_##isa##_depth(const struct tn_depth_args *a);                                          \
     void tn_##isa##_to_f32(enum tn_float_type type, const void *src, float *dst, size_t count);    \
     void tn_##isa##_from_f32(enum tn_float_type type, const float *src, void *dst, size_t count);
 

@@ -1,0 +1,4 @@
+/* Depthwise windows over pixels on AVX-512 (-mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma). */
+#include "kernel/x86/vec_avx512.h"
+
+#include "kernel/x86/depth_body.h"

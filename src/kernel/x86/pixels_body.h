@@ -1,0 +1,170 @@
+/*
+ * Products of pixels for one instruction set: the tiles of linear layers (tile_sums.h) over the same panels, with what
+ * follows a sum done while the sums are in registers.
+ */
+#include "base/checked.h"
+#include "kernel/x86/after_vec.h"
+#include "kernel/x86/x86.h"
+
+#define TILE_STEP(sum, x, w) v_fma(x, w, sum)
+#include "kernel/x86/tile_sums.h"
+
+enum {
+    PIXELS_BLOCK = 64 << 10, /* floats of the rows of a block: a quarter of a small L2 cache */
+    PIXELS_AHEAD = 512,
+};
+
+bool TN_ISA(pixels_pack_size)(size_t maps, size_t k, size_t *bytes)
+{
+    return TN_ISA(linear_pack_size)(maps, k, TN_COMPUTE_F32, bytes);
+}
+
+/* The panels of linear, which begin behind a bias of zeros. */
+void TN_ISA(pixels_pack)(const void *w, enum tn_float_type type, size_t maps, size_t k, void *packed, unsigned rank, unsigned size)
+{
+    struct tn_linear layer = {.n = maps, .k = k, .compute = TN_COMPUTE_F32};
+    struct tn_linear_part part = {.data = w, .type = type, .rows = maps, .row_stride = k, .k_stride = 1};
+    TN_ISA(linear_pack)(&layer, &part, 1, packed, rank, size);
+}
+
+struct pixel_tile {
+    struct tile t; /* its bias need not be padded */
+    const float *residual; /* or NULL */
+    size_t residual_stride, residual_columns;
+    const struct tn_after *after;
+};
+
+#define EACH_SUM(expr)                                                                             \
+    _Pragma("GCC unroll 12") for (int i = 0; i < rows; i++)                                        \
+    {                                                                                              \
+        _Pragma("GCC unroll 2") for (int j = 0; j < nv; j++)                                       \
+        {                                                                                          \
+            vec v = sum[i][j];                                                                     \
+            sum[i][j] = (expr);                                                                    \
+        }                                                                                          \
+    }                                                                                              \
+    break
+
+TN_INLINE void pixels_activate(vec sum[TILE_ROWS][2], const struct tn_after *f, const int rows, const int nv)
+{
+    const vec a = v_set(f->a), b = v_set(f->b);
+    switch (f->kind) {
+    case TN_FINISH_CLIP: EACH_SUM(v_min(b, v_max(a, v)));
+    case TN_FINISH_LEAKY_RELU: EACH_SUM(v_select(v_less(v, v_zero()), v_mul(a, v), v));
+    case TN_FINISH_HARD_SIGMOID: EACH_SUM(after_hard_gate(v, a, b));
+    case TN_FINISH_HARD_SWISH: EACH_SUM(v_mul(v, after_hard_gate(v, a, b)));
+    case TN_FINISH_ACT:
+        if (f->act == TN_ACT_RELU) {
+            EACH_SUM(v_max(v_zero(), v));
+        }
+        break;
+    default: break;
+    }
+    if (!f->line || after_is_late(f)) return;
+    const vec scale = v_set(f->scale), shift = v_set(f->shift);
+    do {
+        EACH_SUM(v_add(v_mul(scale, v), shift));
+    } while (0);
+}
+#undef EACH_SUM
+
+static vtail lanes_of(size_t columns, int j)
+{
+    return v_tail(columns > (size_t)j * VEC ? columns - (size_t)j * VEC : 0);
+}
+
+TN_INLINE void pixels_finish(vec sum[TILE_ROWS][2], const struct pixel_tile *p, const int rows, const int nv)
+{
+    const struct tile *t = &p->t;
+    const bool whole = t->columns == (size_t)nv * VEC;
+    const vtail tail = lanes_of(t->columns, nv - 1);
+    vec bias[2];
+#pragma GCC unroll 2
+    for (int j = 0; j < nv; j++) bias[j] = t->bias ? v_load_tail(t->bias + j * VEC, j == nv - 1 ? tail : v_tail(VEC)) : v_zero();
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; i++) {
+#pragma GCC unroll 2
+        for (int j = 0; j < nv; j++) sum[i][j] = v_add(sum[i][j], bias[j]);
+    }
+    if (p->residual) {
+        const vtail near = lanes_of(p->residual_columns, 0), far = lanes_of(p->residual_columns, 1);
+#pragma GCC unroll 12
+        for (int i = 0; i < rows; i++) {
+            const float *r = p->residual + (size_t)i * p->residual_stride;
+#pragma GCC unroll 2
+            for (int j = 0; j < nv; j++) sum[i][j] = v_add(sum[i][j], v_load_tail(r + j * VEC, j ? far : near));
+        }
+    }
+    pixels_activate(sum, p->after, rows, nv);
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; i++) {
+        float *y = t->y + (size_t)i * t->y_stride;
+        if (nv == 2) v_store(y, sum[i][0]);
+        if (whole) v_store(y + (nv - 1) * VEC, sum[i][nv - 1]);
+        else v_store_tail(y + (nv - 1) * VEC, tail, sum[i][nv - 1]);
+    }
+}
+
+/* total is read only when begin > 0, that is after the first tile_add has written it; gcc 14 does not see that. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#define TILE(rows, nv)                                                                             \
+    static void pixels_##rows##x##nv(const struct pixel_tile *p)                                   \
+    {                                                                                              \
+        const struct tile *t = &p->t;                                                              \
+        vec sum[TILE_ROWS][2];                                                                     \
+        _Alignas(64) float total[rows * nv * VEC];                                                 \
+        size_t begin = 0;                                                                          \
+        for (; t->k - begin > TILE_CHUNK; begin += TILE_CHUNK) {                                   \
+            tile_sums(sum, t, rows, nv, begin, begin + TILE_CHUNK);                                \
+            tile_add(sum, total, begin == 0, rows, nv);                                            \
+        }                                                                                          \
+        tile_sums(sum, t, rows, nv, begin, t->k);                                                  \
+        if (begin > 0) tile_add(sum, total, false, rows, nv);                                      \
+        pixels_finish(sum, p, rows, nv);                                                           \
+    }
+TILE_HEIGHTS(TILE, 1)
+TILE_HEIGHTS(TILE, 2)
+#undef TILE
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+typedef void pixels_fn(const struct pixel_tile *p);
+#define TILE(rows, nv) pixels_##rows##x##nv,
+static pixels_fn *const pixels_tiles[2][TILE_ROWS] = {{TILE_HEIGHTS(TILE, 1)}, {TILE_HEIGHTS(TILE, 2)}};
+#undef TILE
+
+/* One panel over rows [begin, end). */
+static void pixels_panel(const struct tn_pixels_args *a, const struct tn_after *after, size_t panel, size_t begin, size_t end)
+{
+    const size_t column = panel * PANEL, tiles = (end - begin + TILE_ROWS - 1) / TILE_ROWS;
+    const float *weights = (const float *)a->packed + (a->maps + 15) / 16 * 16;
+    struct pixel_tile p = {.t = {.x_stride = a->x_stride, .panel = weights + column * a->k, .k = a->k, .y_stride = a->y_stride,
+                                 .columns = panel_columns(a->maps, panel), .bias = a->bias ? a->bias + column : NULL, .prefetch = PIXELS_AHEAD},
+                           .residual_stride = a->residual_stride, .residual_columns = a->residual_maps > column ? a->residual_maps - column : 0,
+                           .after = after};
+    const bool late = after_is_late(after);
+    for (size_t i = 0; i < tiles; i++) {
+        size_t first, last;
+        tn_share(end - begin, (unsigned)i, (unsigned)tiles, &first, &last);
+        p.t.x = a->x + (begin + first) * a->x_stride;
+        p.t.y = a->y + (begin + first) * a->y_stride + column;
+        p.residual = a->residual ? a->residual + (begin + first) * a->residual_stride + column : NULL;
+        pixels_tiles[panel_vectors(a->maps, panel) - 1][last - first - 1](&p);
+        if (late) after_late(after, p.t.y, a->y_stride, last - first, p.t.columns);
+    }
+}
+
+void TN_ISA(pixels)(const struct tn_pixels_args *a)
+{
+    const struct tn_after *after = a->after ? a->after : &after_none;
+    size_t block = PIXELS_BLOCK / a->k / TILE_ROWS * TILE_ROWS, first, last;
+    if (block < TILE_ROWS) block = TILE_ROWS;
+    tn_share(panel_count(a->maps), a->part, a->parts, &first, &last);
+    for (size_t row = 0; row < a->rows; row += block) {
+        for (size_t p = first; p < last; p++) pixels_panel(a, after, p, row, a->rows - row < block ? a->rows : row + block);
+    }
+}
