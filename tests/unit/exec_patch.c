@@ -496,8 +496,8 @@ TEST(generated_graphs_compute_the_same_with_and_without_patches)
 {
     size_t patches;
     const struct tn_patch *list = tn_patches(&patches);
-    static const char *const forms[] = {"\"norm\"", "\"gelu\"", "\"attend\"", "\"affine\"", "\"activation\"", "\"integer\"", "\"nibbles\""};
-    static const char *const forms[] = {"\"norm\"", "\"gelu\"", "\"attend\"", "\"affine\"", "\"activation\"", "\"integer\"", "\"last\""};
+    static const char *const forms[] = {"\"norm\"", "\"gelu\"", "\"attend\"", "\"affine\"", "\"activation\"", "\"integer\"", "\"nibbles\"",
+                                        "\"last\""};
     enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
     unsigned applied = 0, failures = 0, found[FORMS] = {0};
     begin();
