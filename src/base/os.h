@@ -54,6 +54,8 @@ void tn_os_unmap(const void *p, uint64_t size);
 /* Advice that [p, p+n) is needed soon. */
 void tn_os_will_need(const void *p, size_t n);
 void tn_os_advise_huge(void *p, size_t n);
+/* Advice that little of [p, p+n) will be touched: pages should come one by one. */
+void tn_os_advise_small(void *p, size_t n);
 
 /* Calls visit for each entry except "." and ".."; stops when it returns false. Order is the system's. */
 int tn_os_list(const char *path, bool (*visit)(void *context, const char *name), void *context);

@@ -142,6 +142,11 @@ void tn_os_advise_huge(void *p, size_t n)
     advise(p, n, MADV_HUGEPAGE, false);
 }
 
+void tn_os_advise_small(void *p, size_t n)
+{
+    advise(p, n, MADV_NOHUGEPAGE, false);
+}
+
 int tn_os_list(const char *path, bool (*visit)(void *context, const char *name), void *context)
 {
     DIR *dir = opendir(path);

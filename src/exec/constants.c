@@ -1,9 +1,11 @@
 /*
  * Constants of a program: read from the file when a node first asks, shared by all that read them, and given back when the
  * last reader has packed or folded what it needs. So a load holds a weight twice only while it is packed, and a weight
- * that several threads want is read once.
+ * that several threads want is read once. A large table of which nodes read some rows stays in its file (tensor/pages.h).
  */
 #include "exec/program.h"
+
+#include "tensor/pages.h"
 
 #include <string.h>
 
@@ -23,6 +25,14 @@ static void count(const struct tn_program *p, const struct tn_net *net, struct t
     if (ref.value == TN_NET_NONE) return;
     for (uint32_t i = 0; i < ref.level; i++) net = net->around;
     tn_program_net(p, net)->held[ref.value].readers++;
+}
+
+static void count_rows(const struct tn_program *p, const struct tn_net *net, const struct tn_node *n)
+{
+    if (!n->op->by_rows || !n->op->by_rows(n) || n->in_count == 0 || n->in[0].value == TN_NET_NONE) return;
+    struct tn_ref_value ref = n->in[0];
+    for (uint32_t i = 0; i < ref.level; i++) net = net->around;
+    tn_program_net(p, net)->held[ref.value].by_rows++;
 }
 
 static void list_constant(struct tn_program *p, struct tn_held *h, const struct tn_constant *c)
@@ -48,6 +58,7 @@ void tn_constants_list(struct tn_program *p)
         }
         for (uint32_t n = 0; n < net->node_count; n++) {
             for (uint32_t k = 0; k < net->nodes[n].in_count; k++) count(p, net, net->nodes[n].in[k]);
+            count_rows(p, net, &net->nodes[n]);
         }
         for (uint32_t k = 0; k < net->output_count; k++) count(p, net, net->results[k]);
     }
@@ -93,10 +104,17 @@ enum tn_status tn_constant_need(struct tn_program *p, struct tn_held *h, struct 
     return mine ? read_constant(p, h, err) : TN_OK;
 }
 
+static void free_data(struct tn_program *p, struct tn_held *h)
+{
+    if (h->pages) tn_pages_free(h->pages);
+    else tn_free(p->alloc, h->data);
+    h->pages = NULL;
+}
+
 static void give_back(struct tn_program *p, struct tn_held *h)
 {
     if (!h->owned || h->readers) return;
-    tn_free(p->alloc, h->data);
+    free_data(p, h);
     h->data = NULL;
     h->owned = false;
     p->bytes -= h->bytes;
@@ -127,6 +145,25 @@ bool tn_constant_hold(struct tn_program *p, struct tn_held *h, const struct tn_t
 
 /* ---- the rest ----------------------------------------------------------------------------------------------------- */
 
+/* Smaller ones are read at once. */
+enum { LARGE = 4 << 20 };
+
+/* A large table that calls read by rows stays in its file. */
+static bool leave_in_file(struct tn_program *p, struct tn_held *h)
+{
+    struct tn_os_file file;
+    uint64_t offset;
+    if (h->by_rows != h->readers || h->bytes < LARGE || !h->from || !tn_constant_open(p->model, h->from, &file, &offset)) return false;
+    h->pages = tn_pages_new(p->alloc, &file, offset, h->bytes);
+    if (!h->pages) return false;
+    h->data = tn_pages_data(h->pages);
+    h->owned = true;
+    tn_mutex_lock(&p->mutex);
+    p->bytes += h->bytes;
+    tn_mutex_unlock(&p->mutex);
+    return true;
+}
+
 /* The n-th value of all graphs. */
 static struct tn_held *held_at(const struct tn_program *p, size_t n)
 {
@@ -139,7 +176,8 @@ static enum tn_status rest_of(struct tn_program *p, size_t n, struct tn_heap *he
 {
     struct tn_held *h = held_at(p, n);
     (void)heap;
-    return h->there && !h->data && h->readers ? tn_constant_need(p, h, err) : TN_OK;
+    if (!h->there || h->data || !h->readers || leave_in_file(p, h)) return TN_OK;
+    return tn_constant_need(p, h, err);
 }
 
 enum tn_status tn_constants_rest(struct tn_program *p, const struct tn_cancel *cancel, struct tn_error *err)
@@ -153,7 +191,7 @@ void tn_constants_free(struct tn_program *p)
 {
     for (size_t i = 0; i < p->net_count; i++) {
         for (uint32_t v = 0; p->nets[i].held && v < p->nets[i].net->value_count; v++) {
-            if (p->nets[i].held[v].owned) tn_free(p->alloc, p->nets[i].held[v].data);
+            if (p->nets[i].held[v].owned) free_data(p, &p->nets[i].held[v]);
         }
     }
 }

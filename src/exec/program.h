@@ -18,6 +18,8 @@ struct tn_held {
     const int64_t *dims;
     size_t bytes;
     uint32_t readers; /* operands of nodes, and results, that still want it */
+    uint32_t by_rows; /* of the readers, those that read some rows (ops/op.h) */
+    struct tn_pages *pages; /* its memory, where it stays in the file until then */
 };
 
 struct tn_step {

@@ -77,6 +77,7 @@ static bool wrap_constants(struct tn_exec_context *c)
             if (!h->there) continue;
             c->constants[i][v] = tn_tensor_foreign(&c->heap, h->element, h->rank, h->dims, h->data);
             if (!c->constants[i][v]) return false;
+            c->constants[i][v]->pages = h->pages;
         }
     }
     return c->constants != NULL;
@@ -206,11 +207,12 @@ static void fail_step(struct tn_exec_context *c, const struct tn_node *n, enum t
         tn_error_memory(c->err, TN_PHASE_EXECUTE, "running a graph");
         return;
     }
-    struct tn_finding *f = tn_error_set(c->err, status, TN_PHASE_EXECUTE, "an operator refuses its operands: %.*s", TN_FMT_ARG(n->type));
+    bool file = status == TN_ARTIFACT_STALE || status == TN_ARTIFACT_MALFORMED;
+    struct tn_finding *f = tn_error_set(c->err, status, TN_PHASE_EXECUTE, file ? "the weights of an operator cannot be read: %.*s" : "an operator refuses its operands: %.*s", TN_FMT_ARG(n->type));
     tn_at_element(f, TN_ELEMENT_OPERATOR, n->name);
     tn_found(f, "%s", why->found);
     tn_expected(f, "%s", why->expected);
-    tn_remedy(f, "give inputs that the graph was made for");
+    tn_remedy(f, file ? "load the package again" : "give inputs that the graph was made for");
 }
 
 static bool gather(struct tn_exec_context *c, struct frame *f, const struct tn_node *n, struct step_room *r)

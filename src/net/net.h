@@ -161,6 +161,12 @@ void tn_model_free(struct tn_model *model);
  */
 enum tn_status tn_constant_read(struct tn_model *model, const struct tn_constant *c, void *out, struct tn_error *err);
 
+/*
+ * Opens the file where a constant's values lie as they are in memory, from *offset on. False: they do not, or it cannot be
+ * opened: tn_constant_read says why.
+ */
+bool tn_constant_open(struct tn_model *model, const struct tn_constant *c, struct tn_os_file *file, uint64_t *offset);
+
 /* Of this graph or one around it; NULL where the operand is absent. */
 struct tn_net_value *tn_net_at(const struct tn_net *net, struct tn_ref_value ref);
 /* NULL: not given. Defaults are the schema's (net/schema.h). */

@@ -93,11 +93,12 @@ static bool fill_typed(struct tn_onnx_reader *r, struct tn_arena *arena, const s
 
 /* ---- files -------------------------------------------------------------------------------------------------------- */
 
-static enum tn_status read_external(struct tn_model *model, const struct tn_constant *c, void *out, struct tn_error *err)
+/* *entry lives as long as the inventory. */
+static enum tn_status open_external(struct tn_model *model, const struct tn_constant *c, struct tn_os_file *file, uint64_t *at,
+                                    const struct tn_package_file **found, struct tn_error *err)
 {
     const struct tn_onnx_external *x = &model->read->externals[c->external];
     struct tn_arena arena;
-    struct tn_os_file file;
     struct tn_str path;
     uint64_t offset = x->have_offset ? x->offset_bytes : 0, length = x->have_length ? x->length_bytes : c->bytes;
     tn_arena_init(&arena, model->ctx->alloc);
@@ -110,14 +111,37 @@ static enum tn_status read_external(struct tn_model *model, const struct tn_cons
         tn_expected(f, "%llu bytes inside a file of the package", (unsigned long long)c->bytes);
         st = TN_ARTIFACT_MALFORMED;
     }
-    if (!st) st = tn_inventory_open_file(model->inv, entry, &file, err);
-    if (!st) {
-        struct tn_source source = tn_source_of_file(&file, entry->path);
-        st = c->bytes ? tn_source_read(&source, offset, out, c->bytes, TN_PHASE_LOAD, err) : TN_OK;
-        tn_os_close(&file);
-    }
+    if (!st) st = tn_inventory_open_file(model->inv, entry, file, err);
     tn_arena_release(&arena);
+    *at = offset;
+    *found = entry;
     return st;
+}
+
+static enum tn_status read_external(struct tn_model *model, const struct tn_constant *c, void *out, struct tn_error *err)
+{
+    const struct tn_package_file *entry;
+    struct tn_os_file file;
+    uint64_t offset;
+    enum tn_status st = open_external(model, c, &file, &offset, &entry, err);
+    if (st) return st;
+    struct tn_source source = tn_source_of_file(&file, entry->path);
+    st = c->bytes ? tn_source_read(&source, offset, out, c->bytes, TN_PHASE_LOAD, err) : TN_OK;
+    tn_os_close(&file);
+    return st;
+}
+
+bool tn_constant_open(struct tn_model *model, const struct tn_constant *c, struct tn_os_file *file, uint64_t *offset)
+{
+    const struct tn_package_file *entry;
+    if (c->data || c->element == TN_EL_STRING || !model->inv) return false;
+    if (c->stored == TN_ONNX_DATA_EXTERNAL) return open_external(model, c, file, offset, &entry, NULL) == TN_OK;
+    entry = c->stored == TN_ONNX_DATA_RAW ? tn_inventory_file(model->inv, model->view->file) : NULL;
+    *offset = c->range.at;
+    if (!entry || tn_inventory_open_file(model->inv, entry, file, NULL)) return false;
+    if (tn_range_inside(*offset, c->bytes, file->stamp.size)) return true;
+    tn_os_close(file);
+    return false;
 }
 
 enum tn_status tn_constant_read(struct tn_model *model, const struct tn_constant *c, void *out, struct tn_error *err)

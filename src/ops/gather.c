@@ -85,10 +85,16 @@ static bool run_gather(struct tn_run *r)
     int64_t *index = tn_run_scratch(r, i->count + 1, sizeof(*index));
     bool good = index != NULL;
     for (uint64_t k = 0; good && k < i->count; k++) good = index_at(r, i, k, x->dims[axis], &index[k]);
+    if (good && axis == 0) good = tn_run_need_rows(r, 0, index, (size_t)i->count);
     struct gathering g = {x->data, y->data, index, i->count, (uint64_t)x->dims[axis], product(x->dims, axis + 1, x->rank) * size};
     if (good && g.bytes) tn_run_items(r, product(x->dims, 0, axis) * i->count, g.bytes / 8 + 1, gather_items, &g);
     tn_heap_give(r->heap, index);
     return good && tn_move_done(r, y);
+}
+
+static bool gathers_rows(const struct tn_node *n)
+{
+    return tn_attr_int(n, "axis", 0) == 0;
 }
 
 /* ---- GatherElements and GatherND ---------------------------------------------------------------------------------- */
@@ -346,7 +352,7 @@ static bool run_tensor_scatter(struct tn_run *r)
 }
 
 static const struct tn_operator rows[] = {
-    {.name = "Gather", .since = 1, .infer = infer_gather, .run = run_gather},
+    {.name = "Gather", .since = 1, .infer = infer_gather, .run = run_gather, .by_rows = gathers_rows},
     {.name = "GatherElements", .since = 11, .infer = infer_gather_elements, .run = run_gather_elements},
     {.name = "GatherND", .since = 11, .infer = infer_gather_nd, .run = run_gather_nd},
     {.name = "GatherND", .domain = "com.microsoft", .since = 1, .infer = infer_gather_nd, .run = run_gather_nd},

@@ -2,6 +2,7 @@
 #include "ops/op.h"
 
 #include "base/checked.h"
+#include "tensor/pages.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -330,6 +331,18 @@ void *tn_run_scratch(struct tn_run *r, size_t count, size_t each)
     void *p = tn_mul(count, each, &bytes) ? tn_heap_take(r->heap, bytes) : NULL;
     if (!p) tn_run_no_memory(r);
     return p;
+}
+
+bool tn_run_need_rows(struct tn_run *r, uint32_t i, const int64_t *index, size_t count)
+{
+    const struct tn_tensor *t = r->in[i];
+    if (!t->pages || t->dims[0] == 0) return true;
+    enum tn_status st = tn_pages_need(t->pages, index, count, t->bytes / (size_t)t->dims[0]);
+    if (!st) return true;
+    if (!r->failed) r->failed = st;
+    tn_found(r->why, st == TN_ARTIFACT_STALE ? "a file of the package that has changed since it was loaded" : "a file of the package that cannot be read");
+    tn_expected(r->why, "the file as it was");
+    return false;
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------------------ */

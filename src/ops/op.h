@@ -141,6 +141,9 @@ void tn_run_pass(struct tn_run *r, uint32_t k, struct tn_tensor *t);
 /* Scratch of this call, aligned to 64; NULL with the failure set. Give it back with tn_heap_give. */
 void *tn_run_scratch(struct tn_run *r, size_t count, size_t each);
 
+/* Rows index[0 .. count - 1] of operand i, along its first dimension, can be read now (`by_rows`); false with the failure set. */
+bool tn_run_need_rows(struct tn_run *r, uint32_t i, const int64_t *index, size_t count);
+
 /*
  * Work on [begin, end) of `count` independent items by several threads: `fn` is called for disjoint shares that cover all.
  * `cost` is roughly how many simple operations one item takes; little work stays on one thread. What an item computes must
@@ -186,6 +189,11 @@ struct tn_operator {
     void (*release)(struct tn_alloc *alloc, void *state);
     /* Optional: attribute values that the row does not have; NULL when the node can be run, else what is missing. */
     const char *(*lacks)(const struct tn_node *node);
+    /*
+     * Optional: the node reads no more of operand 0 than rows along its first dimension, after tn_run_need_rows. A large constant
+     * that only such nodes read stays in its file until a call needs a row of it.
+     */
+    bool (*by_rows)(const struct tn_node *node);
     /* Output 0 may be written over operand 0 when nobody else needs it and their sizes agree. */
     bool in_place;
     /* Same operands, same results: may be folded. Random operators are not. */

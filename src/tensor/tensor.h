@@ -59,6 +59,7 @@ struct tn_tensor {
     struct tn_tensor *base; /* whose memory `data` is: a view keeps it alive; NULL: own or foreign memory */
     struct tn_heap *heap;
     struct tn_heap_texts *texts; /* bytes of a string tensor's elements */
+    struct tn_pages *pages; /* of foreign memory that is not all there (pages.h); NULL: it is */
 };
 
 /* Uninitialised elements (strings: empty). NULL without memory or when the size overflows. dims are not negative. */
