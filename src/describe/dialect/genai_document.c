@@ -9,6 +9,7 @@
 
 #include "base/json_write.h"
 #include "describe/requirements.h"
+#include "describe/roles.h"
 #include "describe/standard/check.h"
 #include "describe/standard/tables.h"
 
@@ -173,6 +174,7 @@ static void write_ports(struct out *o, const struct tn_genai_graph *graph, enum 
     tn_jw_end_object(&o->w);
 }
 
+/* What a port holds is known of either side; the standard's roles are said of the side that has them. */
 static void write_roles(struct out *o, const struct tn_genai_graph *graph)
 {
     tn_jw_key(&o->w, "roles");
@@ -180,6 +182,7 @@ static void write_roles(struct out *o, const struct tn_genai_graph *graph)
     for (size_t i = 0; i < graph->bound.count; i++) {
         const struct tn_genai_binding *x = &graph->bound.items[i];
         if (!x->port || !x->port->role) continue;
+        if (!tn_role_has_side(tn_role_of_standard(tn_str_of(x->port->role)), x->direction == TN_GENAI_OUTPUT)) continue;
         tn_jw_key_str(&o->w, x->name);
         tn_jw_cstr(&o->w, x->port->role);
     }
