@@ -3,6 +3,7 @@
  * all of them are one request.
  */
 #include "input.h"
+#include "item_error.h"
 #include "memory.h"
 #include "texts.h"
 
@@ -70,13 +71,20 @@ static void write_line(struct rerank *r, size_t i, const tn_event *e)
     free(text);
 }
 
+/* Without a place and a score. */
+static void write_failure(struct rerank *r, size_t i, const char *error)
+{
+    cli_out_format(&r->cli->out, "  %5s  %10s", "-", "-");
+    cli_put_failure(&r->cli->out, i, error);
+}
+
 static void emit(struct rerank *r, size_t i, const tn_event *e, const char *error)
 {
     write_head(r);
     r->failed += error != NULL;
     r->truncated += e && e->truncated;
     if (r->cli->values.json) write_json(r, i, e, error);
-    else if (error) cli_put_failure(&r->cli->out, i, error);
+    else if (error) write_failure(r, i, error);
     else write_line(r, i, e);
     r->place++;
 }
@@ -100,8 +108,9 @@ static tn_status on_item(void *user, const tn_event *event)
     struct rerank *r = user;
     if (event->index >= r->document_count) return cli_refuse(r->cli, TN_RUNTIME_FAILURE, "", "an event for a document that was not sent");
     cli_progress_end(&r->progress);
-    char *error = event->status ? cli_error_json(r->cli, event->status) : NULL;
-    emit(r, r->item_of[event->index], error ? NULL : event, error);
+    size_t i = r->item_of[event->index];
+    char *error = event->status ? cli_item_error(cli_error_json(r->cli, event->status), event->index, i) : NULL;
+    emit(r, i, error ? NULL : event, error);
     free(error);
     return r->cli->out.failure ? TN_RUNTIME_FAILURE : TN_OK;
 }

@@ -8,8 +8,7 @@
 #include <stddef.h>
 
 /*
- * Takes an error object about text `sent` of a request and returns one about text `index` of the input (free): its place,
- * and a message that begins with "text N ".
+ * Takes an error object about text `sent` of a request and returns one about text `index` of the input (free).
  */
 char *cli_item_error(char *json, size_t sent, size_t index);
 

@@ -526,10 +526,10 @@ static bool explain(const struct tn_recipe_run *run, size_t i, enum tn_status co
     struct tn_finding *f = NULL;
     if (code == TN_INVALID_REQUEST && (detail == EMPTY_CONTEXT || detail == EMPTY_QUESTION)) {
         bool context = detail == EMPTY_CONTEXT;
-        f = tn_error_set(err, code, TN_PHASE_REQUEST, context ? "context %zu is empty" : "the question of context %zu is empty", i);
+        f = tn_error_set(err, code, TN_PHASE_REQUEST, context ? "the context is empty" : "the question of the context is empty");
         tn_expected(f, "a text");
     } else if (code == TN_INPUT_TOO_LONG) {
-        f = tn_error_set(err, code, TN_PHASE_REQUEST, "the question of context %zu leaves no room in a window for the context to move on", i);
+        f = tn_error_set(err, code, TN_PHASE_REQUEST, "the question leaves no room in a window for the context to move on");
         tn_found(f, "windows of %zu tokens, of which %zu are those of the window before", run->rule.max_tokens, run->rule.stride);
         tn_expected(f, "a question that is shorter than what is left; a question is never cut");
         tn_remedy(f, "shorten the question, or ask for longer windows (max_tokens) or a smaller stride");

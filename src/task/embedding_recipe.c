@@ -324,11 +324,11 @@ static bool explain(const struct tn_recipe_run *run, size_t i, enum tn_status co
     struct tn_finding *f;
     switch (code) {
     case TN_NUMERICAL_FAILURE:
-        f = tn_error_set(err, code, TN_PHASE_EXECUTE, "the vector of text %zu holds NaN or infinity", i);
+        f = tn_error_set(err, code, TN_PHASE_EXECUTE, "the vector of the text holds NaN or infinity");
         tn_remedy(f, "%s", tn_text_remedy_of_numbers(run->texts.reduced));
         break;
     case TN_SHAPE_OUTSIDE_ENVELOPE:
-        f = tn_error_set(err, code, TN_PHASE_REQUEST, "text %zu leaves no token that could be pooled", i);
+        f = tn_error_set(err, code, TN_PHASE_REQUEST, "the text leaves no token that could be pooled");
         tn_expected(f, "at least one token behind the prompt");
         break;
     default:

@@ -348,11 +348,11 @@ static bool explain(const struct tn_recipe_run *run, size_t i, enum tn_status co
     const struct found *f = &run->found[i];
     struct tn_finding *at;
     if (code == TN_INVALID_REQUEST && f->bare) {
-        at = tn_error_set(err, code, TN_PHASE_REQUEST, "text %zu holds no mask%s", i,
+        at = tn_error_set(err, code, TN_PHASE_REQUEST, "the text holds no mask%s",
                           run->texts.items[i].detail > run->texts.max_tokens ? " among the tokens that are left of it" : "");
         tn_expected(at, "at least one mask token; the plan names it (mask_token)");
     } else if (code == TN_RESOURCE_LIMIT && f->asked) {
-        at = tn_error_set(err, code, TN_PHASE_REQUEST, "text %zu holds more masks than a step has room for", i);
+        at = tn_error_set(err, code, TN_PHASE_REQUEST, "the text holds more masks than a step has room for");
         tn_found(at, "%zu masks", f->asked);
         tn_remedy(at, "split the text");
     } else {

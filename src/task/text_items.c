@@ -422,9 +422,9 @@ static void explain(const struct tn_text_items *t, const struct tn_recipe_run *r
     switch (code) {
     case TN_INPUT_TOO_LONG:
         if (t->truncate) {
-            f = tn_error_set(err, code, TN_PHASE_REQUEST, "%s %zu does not fit: the side that may be cut is not long enough", t->noun, i);
+            f = tn_error_set(err, code, TN_PHASE_REQUEST, "the %s does not fit: the side that may be cut is not long enough", t->noun);
         } else {
-            f = tn_error_set(err, code, TN_PHASE_REQUEST, "%s %zu has %llu tokens, the model takes %llu", t->noun, i, detail,
+            f = tn_error_set(err, code, TN_PHASE_REQUEST, "the %s has %llu tokens, the model takes %llu", t->noun, detail,
                              (unsigned long long)t->max_tokens);
             tn_found(f, "%llu tokens", detail);
         }
@@ -433,25 +433,25 @@ static void explain(const struct tn_text_items *t, const struct tn_recipe_run *r
                                  : "shorten or split the text, or allow truncation");
         break;
     case TN_INVALID_REQUEST:
-        f = tn_error_set(err, code, TN_PHASE_REQUEST, "%s %zu is not valid UTF-8 at byte %llu", t->noun, i, detail);
+        f = tn_error_set(err, code, TN_PHASE_REQUEST, "the %s is not valid UTF-8 at byte %llu", t->noun, detail);
         tn_found(f, "an invalid byte at offset %llu", detail);
         tn_expected(f, "UTF-8");
         break;
     case TN_NUMERICAL_FAILURE:
-        f = tn_error_set(err, code, TN_PHASE_EXECUTE, "the result of %s %zu holds NaN or infinity", t->noun, i);
+        f = tn_error_set(err, code, TN_PHASE_EXECUTE, "the result of the %s holds NaN or infinity", t->noun);
         tn_remedy(f, "%s", tn_text_remedy_of_numbers(t->reduced));
         break;
     case TN_RESOURCE_LIMIT:
-        f = tn_error_set(err, code, TN_PHASE_REQUEST, "%s %zu passes the limit of a single text", t->noun, i);
+        f = tn_error_set(err, code, TN_PHASE_REQUEST, "the %s passes the limit of a single text", t->noun);
         tn_found(f, "%llu", detail);
         tn_remedy(f, "split the text");
         break;
     case TN_SHAPE_OUTSIDE_ENVELOPE:
-        f = tn_error_set(err, code, TN_PHASE_REQUEST, "%s %zu becomes no token", t->noun, i);
+        f = tn_error_set(err, code, TN_PHASE_REQUEST, "the %s becomes no token", t->noun);
         tn_expected(f, "at least one token");
         break;
     default:
-        f = tn_error_set(err, code, TN_PHASE_EXECUTE, "%s %zu could not be encoded", t->noun, i);
+        f = tn_error_set(err, code, TN_PHASE_EXECUTE, "the %s could not be encoded", t->noun);
         break;
     }
     tn_at_item(f, i);

@@ -235,7 +235,7 @@ TEST(one_bad_context_fails_alone_or_all)
     r.atomic = true;
     REQUIRE(tn_answer_start(session, &r, &x, a.err) == TN_OK);
     CHECK_INT(heads_collect(&a, x, e, 4, TN_INVALID_REQUEST), 0);
-    CHECK_CONTAINS(tn_error_message(a.err), "context 1 is empty");
+    CHECK_CONTAINS(tn_error_message(a.err), "the context is empty");
     tn_execution_free(x);
     questions[0] = (tn_string){"", 0};
     r.atomic = false;

@@ -124,7 +124,7 @@ TEST(too_long_is_one_items_failure)
     CHECK_INT(r.events[0].kind, TN_EVENT_NONE); /* nothing of it is delivered */
     CHECK_INT(r.end.index, 1);
     CHECK_INT(tn_error_item(r.a.err), 1);
-    CHECK_CONTAINS(tn_error_message(r.a.err), "text 1 has 602 tokens, the model takes 32");
+    CHECK_CONTAINS(tn_error_message(r.a.err), "the text has 602 tokens, the model takes 32");
     CHECK_CONTAINS(tn_error_expected(r.a.err), "32");
     q.truncation = TN_TRUNCATE_LONGEST_FIRST;
     CHECK_INT(run(&r, &q), TN_OK);
