@@ -2,6 +2,7 @@
 
 #include "memory.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,7 +256,7 @@ bool cli_read_number(const char *text, double *out)
     size_t n = strlen(text);
     if (n == 0 || strspn(text, "0123456789.eE+-") != n) return false; /* no blanks, hexadecimals, "inf" */
     *out = strtod(text, &end); /* numbers stay as they are in "C": main sets the character set alone */
-    return !*end && isfinite(*out);
+    return !*end && fabs(*out) <= (double)FLT_MAX;
 }
 
 bool cli_read_size(const char *text, uint64_t *out)
@@ -406,7 +407,7 @@ static bool bad_value(struct parser *p, const struct cli_option *o, const char *
     SAY(p->problem->message, "--%s does not take this value", o->name);
     SAY(p->problem->found, "%.100s", value);
     if (o->kind == CLI_CHOICE) SAY(p->problem->expected, "%s", o->choices);
-    if (o->kind == CLI_NUMBER) SAY(p->problem->expected, "a number such as 0.5");
+    if (o->kind == CLI_NUMBER) SAY(p->problem->expected, "a number such as 0.5, that a 32-bit float holds");
     if (o->kind == CLI_SIZE) SAY(p->problem->expected, "bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB");
     if (o->kind == CLI_COUNT) {
         SAY(p->problem->expected, "a whole number from %llu to %llu", (unsigned long long)o->least,

@@ -116,7 +116,7 @@ bool cli_option_is_common(const struct cli_option *option);
 bool cli_read_count(const char *text, uint64_t *out);
 /* Bytes: digits with an optional unit B, kB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (powers of 1024). */
 bool cli_read_size(const char *text, uint64_t *out);
-/* A finite decimal number with "." as the decimal point. */
+/* A decimal number with "." as the decimal point, in the range of a float. */
 bool cli_read_number(const char *text, double *out);
 /* Verb by name, or CLI_VERB_COUNT. */
 enum cli_verb_id cli_verb_of(const char *name);

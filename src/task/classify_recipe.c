@@ -97,6 +97,15 @@ static enum tn_status refuse_probability(struct tn_error *err)
     return TN_UNSUPPORTED_OPTION;
 }
 
+static enum tn_status refuse_threshold(float threshold, struct tn_error *err)
+{
+    struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "the threshold is not finite");
+    tn_at_option(f, "threshold");
+    tn_found(f, isnan(threshold) ? "NaN" : "infinity");
+    tn_expected(f, "a finite number");
+    return TN_INVALID_REQUEST;
+}
+
 static enum tn_status check(const struct tn_recipe_model *m, const tn_classify_request *r, const struct tn_prompt **prompt,
                             struct tn_error *err)
 {
@@ -106,9 +115,7 @@ static enum tn_status check(const struct tn_recipe_model *m, const tn_classify_r
         return tn_request_refuse(err, "scores", "scores has no such value", "auto, logit or probability", (unsigned long long)r->scores);
     }
     if (!tn_scoring_choose(&scoring, r->scores, m->head)) return refuse_probability(err);
-    if (r->threshold_set && !isfinite(r->threshold)) {
-        return tn_request_refuse(err, "threshold", "the threshold is no number", "a finite number", 0);
-    }
+    if (r->threshold_set && !isfinite(r->threshold)) return refuse_threshold(r->threshold, err);
     return tn_text_choices_check(m->d, &choices, prompt, err);
 }
 
