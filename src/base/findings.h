@@ -48,7 +48,7 @@ struct tn_finding {
     char message[320];
     char file[256]; /* path inside the package */
     char element[256];
-    char found[256];
+    char found[512];
     char expected[384];
     char remedy[256];
 };

@@ -229,7 +229,7 @@ static void report_misfit(struct binder *b, const struct tn_tensor_rule *rule, s
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS,
                                            "%s does not fit role %.*s",
                                            same ? "element type" : "shape", TN_FMT_ARG(role));
-    char found[160], expected[160], place[160], evidence[200];
+    char found[160], expected[160], place[160], evidence[TN_HEAD_EVIDENCE_BYTES];
     bool labels = !same && (counts_labels(rule->dims[0]) || counts_labels(rule->dims[1]));
     shape_text(found, sizeof(found), t->shape, t->rank);
     shape_text(expected, sizeof(expected), shape, rank);
@@ -282,7 +282,7 @@ static void report_misfits(struct binder *b)
 {
     for (uint32_t i = 0; i < b->misfit_count; i++) {
         const struct misfit *m = &b->misfits[i];
-        char names[200], place[160], evidence[200];
+        char names[200], place[160], evidence[TN_HEAD_EVIDENCE_BYTES];
         size_t n = 0;
         if (m->count == 1) {
             report_misfit(b, m->rule, tn_str_of(m->role), m->tensors[0], false);
@@ -565,7 +565,7 @@ static void survey_head(struct binder *b)
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
                                            "the class says that the weights have a head, and none of its tensors is there");
     tn_at_tensor(f, first_file(b), tn_str_of(first));
-    char evidence[200];
+    char evidence[TN_HEAD_EVIDENCE_BYTES];
     tn_head_evidence(b->d, evidence, sizeof(evidence));
     tn_found(f, "%s; none of the %s head's", evidence, tn_head_kind_name(h->kind));
     tn_expected(f, "%s and the head's other tensors", first);
@@ -612,7 +612,7 @@ static bool of_another_head(const struct binder *b, struct tn_str name)
 /* Weights of a head that was trained and is not run: allowed, and told. */
 static void tell_ignored(struct binder *b, const struct tn_tensor_info *t, const struct tn_unused_rule *rule)
 {
-    char evidence[200];
+    char evidence[TN_HEAD_EVIDENCE_BYTES];
     tn_head_evidence(b->d, evidence, sizeof(evidence));
     struct tn_finding *f = tn_findings_add(b->findings, TN_WARNING, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
                                            "the weights hold a trained head that this task does not run (%s)", rule->why);

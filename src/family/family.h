@@ -107,9 +107,12 @@ uint32_t tn_modules_build(struct tn_graph *g, const struct tn_description *d, ui
 bool tn_activation_of(struct tn_str spelling, enum tn_act *out);
 /*
  * Everything in the package that says what its weights were trained to answer, on one line: the class, a head's labels,
- * the module list, the convention's own word, tensors of heads. Always NUL-terminated, cut at cap.
+ * the module list, the convention's own word, tensors of heads. Always NUL-terminated; cut at cap it ends in "...".
  */
+enum { TN_HEAD_EVIDENCE_BYTES = 448 };
 void tn_head_evidence(const struct tn_description *d, char *out, size_t cap);
+/* Whether the package names the class that its weights were saved from; else it is the family's default. */
+bool tn_class_is_stated(const struct tn_description *d);
 /* The fact of a name that begins nothing else, or NULL. */
 const struct tn_fact *tn_fact_named(const struct tn_description *d, const char *name);
 

@@ -24,7 +24,7 @@ static const char *other_head(const struct tn_component *c)
 static void refuse_head(const struct tn_description *d, const struct tn_component *c, const char *what,
                         struct tn_findings *findings)
 {
-    char evidence[256];
+    char evidence[TN_HEAD_EVIDENCE_BYTES];
     tn_head_evidence(d, evidence, sizeof(evidence));
     struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
                                            "the weights were saved as %.*s: %s, not an embedding model",
@@ -39,7 +39,7 @@ static void refuse_no_pooling(const struct tn_description *d, struct tn_findings
 {
     struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
                                            "nothing in the package states how token states become one vector");
-    char evidence[200] = "";
+    char evidence[TN_HEAD_EVIDENCE_BYTES] = "";
     tn_head_evidence(d, evidence, sizeof(evidence));
     tn_at_file(f, d->chain_document.n ? d->chain_document : TN_STR("modules.json"));
     tn_found(f, "%s%s%s", d->chain_document.n ? "a module list without a Pooling" : "no modules.json", evidence[0] ? "; " : "", evidence);

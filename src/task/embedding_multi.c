@@ -41,7 +41,7 @@ struct tn_multi_lengths tn_multi_lengths_of(const struct tn_description *d, enum
 
 static void refuse(const struct tn_description *d, struct tn_findings *findings)
 {
-    char evidence[256];
+    char evidence[TN_HEAD_EVIDENCE_BYTES];
     tn_head_evidence(d, evidence, sizeof(evidence));
     struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, d->head ? TN_TASK_HEAD_MISMATCH : TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
                                            "nothing in the package says that its texts become several vectors");

@@ -75,7 +75,7 @@ static bool reads_vocabulary(const struct tn_description *d)
 
 static void refuse(const struct tn_description *d, struct tn_findings *findings)
 {
-    char evidence[256];
+    char evidence[TN_HEAD_EVIDENCE_BYTES];
     tn_head_evidence(d, evidence, sizeof(evidence));
     bool other = d->head && !reads_vocabulary(d);
     struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, other ? TN_TASK_HEAD_MISMATCH : TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,

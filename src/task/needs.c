@@ -72,7 +72,8 @@ static void name_saved(const struct tn_description *d, char *out, size_t cap)
         snprintf(out, cap, "it was saved with %s, which %.*s leaves out", tn_head_kind_what(kind),
                  TN_FMT_ARG(d->chain_document.n ? d->chain_document : TN_STR("its description")));
     } else {
-        snprintf(out, cap, "its class is that of an encoder without a head");
+        snprintf(out, cap, tn_class_is_stated(d) ? "its class is that of an encoder without a head"
+                                                 : "it names no class, which means an encoder without a head");
     }
 }
 
@@ -86,7 +87,7 @@ static bool is_left_out(const struct tn_description *d, const enum tn_head_kind 
 static void refuse_head(const struct tn_description *d, const enum tn_head_kind *kinds, size_t count, const char *what,
                         struct tn_findings *findings)
 {
-    char evidence[256], expected[160], saved[160];
+    char evidence[TN_HEAD_EVIDENCE_BYTES], expected[160], saved[160];
     bool left_out = is_left_out(d, kinds, count);
     tn_head_evidence(d, evidence, sizeof(evidence));
     list_kinds(kinds, count, expected, sizeof(expected));
@@ -101,7 +102,8 @@ static void refuse_head(const struct tn_description *d, const enum tn_head_kind 
         return;
     }
     tn_expected(f, "a head of kind %s, by the class that the weights were saved with", expected);
-    tn_remedy(f, "use a package that was trained for the task; `tenon check` lists the tasks that this one serves");
+    tn_remedy(f, tn_class_is_stated(d) ? "use a package that was trained for the task; `tenon check` lists the tasks that this one serves"
+                                       : "name the class that the weights were saved from: architectures in config.json");
 }
 
 void tn_need_head(const struct tn_description *d, const enum tn_head_kind *kinds, size_t count, const char *what,

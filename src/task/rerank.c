@@ -131,7 +131,7 @@ static void find_labels(struct tn_finding *f, const struct tn_head *h, const cha
 
 static void refuse_outputs(const struct tn_description *d, const char *why, struct tn_findings *findings)
 {
-    char evidence[256];
+    char evidence[TN_HEAD_EVIDENCE_BYTES];
     tn_head_evidence(d, evidence, sizeof(evidence));
     struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS, "%s", why);
     tn_at_class(f, d);
@@ -143,7 +143,7 @@ static void refuse_outputs(const struct tn_description *d, const char *why, stru
 
 static void warn_convention(const struct tn_description *d, struct tn_findings *findings)
 {
-    char evidence[256];
+    char evidence[TN_HEAD_EVIDENCE_BYTES];
     tn_head_evidence(d, evidence, sizeof(evidence));
     struct tn_finding *f = tn_findings_add(findings, TN_WARNING, TN_TASK_HEAD_MISMATCH, TN_PHASE_ASSESS,
                                            "nothing in the package says which of two outputs is a document's relevance: the second is taken for it");
