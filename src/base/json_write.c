@@ -171,6 +171,13 @@ void tn_jw_f64(struct tn_json_writer *w, double v)
     tn_jw_raw(w, (struct tn_str){digits, n});
 }
 
+void tn_jw_f32s(struct tn_json_writer *w, const float *x, size_t n)
+{
+    tn_jw_begin_array(w);
+    for (size_t i = 0; i < n; i++) tn_jw_f32(w, x[i]);
+    tn_jw_end_array(w);
+}
+
 void tn_jw_bool(struct tn_json_writer *w, bool v)
 {
     tn_jw_raw(w, v ? TN_STR("true") : TN_STR("false"));

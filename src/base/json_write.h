@@ -33,6 +33,7 @@ void tn_jw_u64(struct tn_json_writer *w, uint64_t v);
 void tn_jw_i64(struct tn_json_writer *w, int64_t v);
 void tn_jw_f32(struct tn_json_writer *w, float v);
 void tn_jw_f64(struct tn_json_writer *w, double v);
+void tn_jw_f32s(struct tn_json_writer *w, const float *x, size_t n); /* an array */
 void tn_jw_bool(struct tn_json_writer *w, bool v);
 void tn_jw_null(struct tn_json_writer *w);
 /* Text that is JSON already, as one value. */

@@ -22,3 +22,18 @@ size_t tn_utf8_valid_prefix(const char *s, size_t n)
     }
     return n;
 }
+
+size_t tn_utf8_count(const char *s, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) count += ((unsigned char)s[i] & 0xC0) != 0x80;
+    return count;
+}
+
+size_t tn_utf8_chars_at(struct tn_utf8_ruler *r, size_t byte)
+{
+    if (byte < r->byte) r->chars -= tn_utf8_count(r->text + byte, r->byte - byte);
+    else r->chars += tn_utf8_count(r->text + r->byte, byte - r->byte);
+    r->byte = byte;
+    return r->chars;
+}

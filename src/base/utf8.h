@@ -48,4 +48,13 @@ static inline size_t tn_utf8_encode(uint32_t c, char *out)
 /* Offset of the first invalid byte, or n when all of s is valid. */
 size_t tn_utf8_valid_prefix(const char *s, size_t n);
 
+/* Code points of valid text. */
+size_t tn_utf8_count(const char *s, size_t n);
+/* Counts code points up to byte offsets, from the last one asked for: offsets that are near one another cost little. */
+struct tn_utf8_ruler {
+    const char *text;
+    size_t byte, chars;
+};
+size_t tn_utf8_chars_at(struct tn_utf8_ruler *r, size_t byte);
+
 #endif

@@ -209,7 +209,7 @@ enum tn_status tn_execution_account_write(struct tn_execution *x, const struct t
     write_numeric(x, w);
     write_plan_choices(x, w);
     write_warnings(x, w);
-    x->recipe->account(x->run, w);
+    x->recipe->account(x->recipe, x->run, w);
     write_counts(x, w);
     write_times(x, w);
     tn_jw_end_object(w);

@@ -65,8 +65,7 @@ enum tn_status tn_answer_options(const struct tn_description *d, const struct tn
     tn_option_begin(&m, "atomic", TN_STR("false"));
     tn_option_begin(&m, "batch", TN_STR("\"by tokens\""));
     tn_option_begin(&m, "timeout_ms", TN_STR("0"));
-    *count = m.count;
-    return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
+    return tn_options_end(&m, count, err);
 }
 
 /* ---- documents --------------------------------------------------------------------------------------------------------- */
@@ -92,11 +91,7 @@ static void write_contract(struct tn_json_writer *w)
     tn_contract_field(w, "windows", "tokens of each window per context", "special tokens included");
     tn_contract_field(w, "tokens", "count", "tokens of all windows together");
     tn_jw_end_array(w);
-    tn_jw_key(w, "invariants");
-    tn_jw_begin_object(w);
-    tn_jw_member_bool(w, "batch_invariant", true);
-    tn_jw_member_cstr(w, "items", "one result or one error per context");
-    tn_jw_end_object(w);
+    tn_contract_invariants(w, "one result or one error per context");
 }
 
 /* ---- the request as a document ------------------------------------------------------------------------------------------ */
@@ -143,13 +138,6 @@ static bool read_questions(struct tn_json list, struct tn_arena *arena, size_t c
     return true;
 }
 
-static unsigned count_of(struct tn_json root, const char *name)
-{
-    uint64_t n = 0;
-    (void)tn_json_u64(tn_json_get(root, name), &n);
-    return (unsigned)n;
-}
-
 static tn_tristate choice_of(struct tn_json root, const char *name)
 {
     bool value;
@@ -159,30 +147,29 @@ static tn_tristate choice_of(struct tn_json root, const char *name)
 
 static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
 {
-    struct tn_form_items items;
+    struct tn_form form;
     struct tn_str question = {NULL, 0};
-    struct tn_json list = tn_json_get(root, "contexts");
-    tn_answer_request *r = tn_arena_alloc(arena, sizeof(*r));
-    if (!r || !tn_form_read_items(list, arena, &items)) return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
+    enum tn_status st = tn_form_begin(root, "contexts", sizeof(tn_answer_request), arena, &form, out, err);
+    tn_answer_request *r = form.request;
+    if (st) return st;
     *r = TN_INIT(tn_answer_request);
-    if (!read_questions(list, arena, items.count, &r->questions)) return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
     (void)tn_json_str(tn_json_get(root, "question"), &question);
     r->question = (tn_string){question.s, question.n};
-    r->contexts = items.texts;
-    r->count = items.count;
-    r->top_k = count_of(root, "top_k");
-    r->max_answer_tokens = count_of(root, "max_answer_tokens");
-    r->max_tokens = count_of(root, "max_tokens");
+    r->contexts = form.texts;
+    r->count = form.count;
+    r->top_k = tn_form_read_count(root, "top_k");
+    r->max_answer_tokens = tn_form_read_count(root, "max_answer_tokens");
+    r->max_tokens = tn_form_read_count(root, "max_tokens");
     r->stride_set = tn_json_is(tn_json_get(root, "stride"), TN_JSON_NUMBER);
-    r->stride = count_of(root, "stride");
+    r->stride = tn_form_read_count(root, "stride");
     r->no_answer = choice_of(root, "no_answer");
     r->align_words = choice_of(root, "align_words");
     (void)tn_json_bool(tn_json_get(root, "want_logits"), &r->want_logits);
-    (void)tn_json_bool(tn_json_get(root, "atomic"), &r->atomic);
-    r->batch = count_of(root, "batch");
-    r->timeout_ms = count_of(root, "timeout_ms");
-    *out = (struct tn_task_request){r, r->timeout_ms, items.ids, items.count};
-    return TN_OK;
+    r->atomic = form.choices.atomic;
+    r->batch = form.choices.batch;
+    r->timeout_ms = form.choices.timeout_ms;
+    bool read = read_questions(tn_json_get(root, "contexts"), arena, r->count, &r->questions);
+    return read ? TN_OK : tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
 }
 
 static const char *const evidence[] = {"encoder.architecture", "head.", NULL};

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "base/utf8.h"
 #include "task/answer.h"
+#include "task/text_recipe.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,12 +21,10 @@ enum { STEP_BYTES = 512 << 10, WORD_BYTES = 128, WIDTH = 2 };
 #define EMPTY_QUESTION (UINT64_MAX - 1)
 
 struct tn_recipe_model {
-    struct tn_text_model text;
-    const struct tn_head *head;
+    struct tn_text_session session;
     bool context_first;       /* the question stands behind the context */
     bool has_null;            /* sequences begin with the token that stands for "no answer" */
     uint32_t null_id;
-    struct tn_stated stated;
 };
 
 struct found {
@@ -46,13 +45,10 @@ struct flight {
 };
 
 struct tn_recipe_run {
-    struct tn_text_items texts;
-    const struct tn_recipe_model *model; /* NULL once finished */
-    struct tn_alloc *alloc;
+    struct tn_text_run base;
     struct tn_answer_rule rule;
     bool want_logits;
-    struct found *found; /* [count] */
-    size_t count;
+    struct found *found; /* [count of texts] */
     struct flight *flights;
     struct tn_answer_token *tokens;
     size_t flight_count, flight_cap, token_count, token_cap;
@@ -61,17 +57,9 @@ struct tn_recipe_run {
     size_t work_cap;
     struct tn_answer_pool pool;   /* of the context whose windows come in */
     double null;                  /* its least score of "no answer" */
-    struct tn_stated stated;
 };
 
 /* ---- per session ------------------------------------------------------------------------------------------------------- */
-
-static void discard(struct tn_recipe_model *m)
-{
-    if (!m) return;
-    tn_stated_release(&m->stated);
-    tn_free(m->text.alloc, m);
-}
 
 static enum tn_status refuse_null(struct tn_error *err, enum tn_status code, enum tn_phase phase)
 {
@@ -81,42 +69,35 @@ static enum tn_status refuse_null(struct tn_error *err, enum tn_status code, enu
     return code;
 }
 
-static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err)
+static enum tn_status learn(struct tn_recipe_model *m, const struct tn_recipe_env *env, struct tn_error *err)
 {
-    struct tn_recipe_model *m = tn_calloc(env->ctx->alloc, 1, sizeof(*m));
     const struct tn_tokenizer_facts *t = &env->d->tokenizer;
-    *out = NULL;
-    if (!m) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
-    m->text = tn_text_model_of(env);
-    m->head = env->route->head;
     m->context_first = tn_str_is(t->padding_side, "left");
     m->has_null = t->cls_token.n && tn_text_token_id(env->tokenizer, t->cls_token, &m->null_id) &&
                   tn_text_tokenizer_facts(env->tokenizer).adds_bos_like_first;
-    enum tn_status st = tn_stated_begin(&m->stated, env, tn_answer_options, err);
-    if (!st && env->output_width != WIDTH) {
+    if (env->output_width != WIDTH) {
         tn_error_set(err, TN_RUNTIME_FAILURE, TN_PHASE_LOAD, "the head does not give two numbers per token");
-        st = TN_RUNTIME_FAILURE;
+        return TN_RUNTIME_FAILURE;
     }
-    if (!st && m->head->no_answer && !m->has_null) st = refuse_null(err, TN_UNSUPPORTED_PROCESSOR, TN_PHASE_LOAD);
-    if (st) {
-        discard(m);
-        return st;
-    }
-    *out = m;
-    return TN_OK;
+    return m->session.head->no_answer && !m->has_null ? refuse_null(err, TN_UNSUPPORTED_PROCESSOR, TN_PHASE_LOAD) : TN_OK;
 }
 
-static enum tn_status probe(const struct tn_recipe_model *m, struct tn_batch *batch, struct tn_recipe_scratch *scratch,
-                            struct tn_error *err)
+static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err)
 {
-    return tn_text_probe(&m->text, true, batch, scratch, err);
+    enum tn_status st = tn_text_prepare(env, sizeof(**out), tn_answer_options, out, err);
+    if (!st) st = learn(*out, env, err);
+    if (st) {
+        tn_text_discard(*out);
+        *out = NULL;
+    }
+    return st;
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------------- */
 
 static struct tn_answer_rule rule_of(const struct tn_recipe_model *m, const tn_answer_request *r)
 {
-    return tn_answer_rule_of(r, m->text.max_tokens, m->head->no_answer);
+    return tn_answer_rule_of(r, m->session.text.max_tokens, m->session.head->no_answer);
 }
 
 static enum tn_status check_text(const char *option, tn_string text, size_t item, struct tn_error *err)
@@ -148,8 +129,8 @@ static enum tn_status check_question(const struct tn_recipe_model *m, const tn_a
         tn_expected(f, "a text that is not empty, or one for each context");
         return TN_INVALID_REQUEST;
     }
-    if (q.length > m->text.ctx->limits.text_bytes)
-        return tn_request_refuse_limit(err, "question", "text_bytes", q.length, m->text.ctx->limits.text_bytes);
+    if (q.length > m->session.text.ctx->limits.text_bytes)
+        return tn_request_refuse_limit(err, "question", "text_bytes", q.length, m->session.text.ctx->limits.text_bytes);
     size_t valid = q.length ? tn_utf8_valid_prefix(q.data, q.length) : 0;
     if (valid == q.length) return TN_OK;
     f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "the question is not valid UTF-8 at byte %zu", valid);
@@ -165,11 +146,11 @@ static enum tn_status check_numbers(const struct tn_recipe_model *m, const tn_an
     if ((unsigned)r->no_answer > TN_NO) return tn_request_refuse(err, "no_answer", "no_answer has no such value", "auto, yes or no", (unsigned)r->no_answer);
     if ((unsigned)r->align_words > TN_NO)
         return tn_request_refuse(err, "align_words", "align_words has no such value", "auto, yes or no", (unsigned)r->align_words);
-    if (rule.max_tokens > m->text.max_tokens) {
+    if (rule.max_tokens > m->session.text.max_tokens) {
         struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "a window is longer than the model takes");
         tn_at_option(f, "max_tokens");
         tn_found(f, "%zu", rule.max_tokens);
-        tn_expected(f, "at most %llu", (unsigned long long)m->text.max_tokens);
+        tn_expected(f, "at most %llu", (unsigned long long)m->session.text.max_tokens);
         return TN_INVALID_REQUEST;
     }
     if (rule.stride >= rule.max_tokens)
@@ -181,8 +162,8 @@ static enum tn_status check_numbers(const struct tn_recipe_model *m, const tn_an
 static enum tn_status check(const struct tn_recipe_model *m, const tn_answer_request *r, struct tn_error *err)
 {
     if (r->count > 0 && !r->contexts) return tn_request_refuse(err, "contexts", "contexts is NULL", "an array of texts", 0);
-    if (r->count > m->text.ctx->limits.items)
-        return tn_request_refuse_limit(err, "contexts", "items", r->count, m->text.ctx->limits.items);
+    if (r->count > m->session.text.ctx->limits.items)
+        return tn_request_refuse_limit(err, "contexts", "items", r->count, m->session.text.ctx->limits.items);
     enum tn_status st = TN_OK;
     for (size_t i = 0; !st && i < r->count; i++) {
         st = check_text("contexts", r->contexts[i], i, err);
@@ -212,10 +193,10 @@ static bool measure_item(const struct tn_answer_rule *rule, bool logits, uint64_
 }
 
 /* Beside its results: the answers of all windows of the longest context, and what a window takes while it is looked at. */
-static bool measure_work(const struct tn_recipe_model *m, const struct tn_answer_rule *rule, uint64_t longest, uint64_t *out)
+static bool measure_work(const struct tn_answer_rule *rule, uint64_t longest, uint64_t *out)
 {
     uint64_t step = (rule->max_tokens - rule->stride + 3) / 4, windows = 1 + longest / step, candidates = tn_answer_candidates(rule), all;
-    uint64_t fixed = sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, 0) + STEP_BYTES + candidates * sizeof(struct tn_answer_span) +
+    uint64_t fixed = sizeof(struct tn_recipe_run) + STEP_BYTES + candidates * sizeof(struct tn_answer_span) +
                      2 * (rule->max_tokens + 1) * sizeof(float);
     return tn_mul64(windows, candidates * 2 * (sizeof(struct tn_answer_entry) + 2 * sizeof(uint32_t)), &all) && tn_add64(all, fixed, out);
 }
@@ -227,27 +208,27 @@ static enum tn_status measure(const struct tn_recipe_model *m, const void *reque
     if (st) return st;
     struct tn_text_source source = source_of(r);
     struct tn_answer_rule rule = rule_of(m, r);
-    st = tn_text_items_measure(&m->text, &source, bytes, err);
-    if (st) return st;
-    uint64_t longest = 0, all = 0, one;
+    struct tn_text_needs needs = {.once = 0};
+    uint64_t longest = 0, one;
     bool fits = true;
     for (size_t i = 0; fits && i < r->count; i++) {
         uint64_t own = has_own_question(r, i) ? r->questions[i].length + sizeof(uint64_t) : 0, length = r->contexts[i].length;
         if (length > longest) longest = length;
-        fits = measure_item(&rule, r->want_logits, length, &one) && tn_add64(all, one, &all) && tn_add64(all, own, &all);
-        if (fits && r->questions) fits = tn_add64(all, r->question.length + sizeof(tn_string), &all);
+        fits = measure_item(&rule, r->want_logits, length, &one) && tn_add64(needs.once, one, &needs.once) && tn_add64(needs.once, own, &needs.once);
+        if (fits && r->questions) fits = tn_add64(needs.once, r->question.length + sizeof(tn_string), &needs.once);
     }
-    fits = fits && measure_work(m, &rule, longest, &one) && tn_add64(all, one, &all);
-    if (!fits || !tn_add64(*bytes, all, bytes)) return tn_request_refuse_limit(err, "contexts", "items", r->count, m->text.ctx->limits.items);
-    return TN_OK;
+    fits = fits && measure_work(&rule, longest, &one) && tn_add64(needs.once, one, &needs.once);
+    if (!fits) needs.once = UINT64_MAX;
+    return tn_text_measure(m, &source, needs, bytes, err);
 }
 
 static void forget_work(struct tn_recipe_run *run)
 {
-    tn_free(run->alloc, run->flights);
-    tn_free(run->alloc, run->tokens);
-    tn_free(run->alloc, run->work);
-    tn_free(run->alloc, run->spans);
+    struct tn_alloc *alloc = run->base.alloc;
+    tn_free(alloc, run->flights);
+    tn_free(alloc, run->tokens);
+    tn_free(alloc, run->work);
+    tn_free(alloc, run->spans);
     tn_answer_pool_release(&run->pool);
     run->flights = NULL;
     run->tokens = NULL;
@@ -258,22 +239,20 @@ static void forget_work(struct tn_recipe_run *run)
 static void release(struct tn_recipe_run *run)
 {
     if (!run) return;
-    for (size_t i = 0; run->found && i < run->count; i++) {
-        tn_free(run->alloc, run->found[i].answers);
-        tn_free(run->alloc, run->found[i].text);
-        tn_free(run->alloc, run->found[i].windows);
-        tn_free(run->alloc, run->found[i].logits);
+    for (size_t i = 0; run->found && i < run->base.texts.count; i++) {
+        tn_free(run->base.alloc, run->found[i].answers);
+        tn_free(run->base.alloc, run->found[i].text);
+        tn_free(run->base.alloc, run->found[i].windows);
+        tn_free(run->base.alloc, run->found[i].logits);
     }
     forget_work(run);
-    tn_text_items_release(&run->texts);
-    tn_stated_release(&run->stated);
-    tn_free(run->alloc, run->found);
-    tn_free(run->alloc, run);
+    tn_free(run->base.alloc, run->found);
+    tn_text_release(run);
 }
 
-static bool state_options(struct tn_recipe_run *run, const tn_answer_request *r)
+static void state_options(struct tn_recipe_run *run, const tn_answer_request *r)
 {
-    struct tn_stated *s = &run->stated;
+    struct tn_stated *s = &run->base.stated;
     const struct tn_answer_rule *rule = &run->rule;
     if (r->top_k) tn_stated_request_u64(s, "top_k", rule->top_k);
     if (r->max_answer_tokens) tn_stated_request_u64(s, "max_answer_tokens", rule->most_tokens);
@@ -281,90 +260,74 @@ static bool state_options(struct tn_recipe_run *run, const tn_answer_request *r)
     if (r->stride_set || r->max_tokens) tn_stated_request_u64(s, "stride", rule->stride);
     if (r->no_answer != TN_AUTO) tn_stated_request(s, "no_answer", tn_json_text_of_bool(rule->no_answer));
     if (r->align_words != TN_AUTO) tn_stated_request(s, "align_words", tn_json_text_of_bool(rule->align_words));
-    if (r->atomic) tn_stated_request(s, "atomic", TN_STR("true"));
-    if (r->batch) tn_stated_request_u64(s, "batch", r->batch);
-    if (r->timeout_ms) tn_stated_request_u64(s, "timeout_ms", r->timeout_ms);
-    return !s->no_memory;
-}
-
-/* Questions in the places of texts, contexts in those of pairs. */
-static enum tn_status start_pairs(struct tn_recipe_run *run, const tn_answer_request *r, struct tn_error *err)
-{
-    struct tn_text_source source = source_of(r);
-    tn_string *questions = tn_calloc(run->alloc, r->count, sizeof(*questions));
-    if (!questions) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
-    for (size_t i = 0; i < r->count; i++) questions[i] = has_own_question(r, i) ? r->questions[i] : r->question;
-    source.texts = questions;
-    source.pairs = r->contexts;
-    source.lead = (tn_string){NULL, 0};
-    enum tn_status st = tn_text_items_start(&run->texts, run->texts.model, &source, run->alloc, err);
-    tn_free(run->alloc, questions);
-    return st;
 }
 
 static void refuse_empty(struct tn_recipe_run *run, const tn_answer_request *r)
 {
     for (size_t i = 0; i < r->count; i++) {
-        if (r->contexts[i].length == 0) tn_text_items_fail(&run->texts, i, TN_INVALID_REQUEST, EMPTY_CONTEXT);
-        else if (has_own_question(r, i) && r->questions[i].length == 0) tn_text_items_fail(&run->texts, i, TN_INVALID_REQUEST, EMPTY_QUESTION);
+        if (r->contexts[i].length == 0) tn_text_items_fail(&run->base.texts, i, TN_INVALID_REQUEST, EMPTY_CONTEXT);
+        else if (has_own_question(r, i) && r->questions[i].length == 0) tn_text_items_fail(&run->base.texts, i, TN_INVALID_REQUEST, EMPTY_QUESTION);
     }
 }
 
-static enum tn_status start_texts(struct tn_recipe_run *run, const tn_answer_request *r, struct tn_error *err)
+/* Windows over the contexts instead of cuts. */
+static void set_windows(struct tn_recipe_run *run, const struct tn_recipe_model *m)
 {
-    struct tn_text_items *t = &run->texts;
-    struct tn_text_source source = source_of(r);
-    t->model = &run->model->text;
-    enum tn_status st = r->questions ? start_pairs(run, r, err) : tn_text_items_start(t, t->model, &source, run->alloc, err);
-    if (st) return st;
+    struct tn_text_items *t = &run->base.texts;
     t->windows = true;
-    t->swapped = run->model->context_first;
-    t->atomic = r->atomic;
-    t->batch = r->batch;
+    t->swapped = m->context_first;
     t->max_tokens = run->rule.max_tokens;
     t->encode.max_tokens = run->rule.max_tokens;
     t->encode.stride = run->rule.stride;
     t->encode.strategy = t->swapped ? TN_TEXT_ONLY_FIRST : TN_TEXT_ONLY_SECOND;
-    refuse_empty(run, r);
-    return TN_OK;
+}
+
+static const struct tn_text_hooks hooks;
+
+/* The base of a run: one question before all contexts, or questions in the places of texts and contexts in those of pairs. */
+static enum tn_status begin(const struct tn_recipe_model *m, const tn_answer_request *r, struct tn_alloc *alloc, struct tn_recipe_run **run,
+                            struct tn_error *err)
+{
+    struct tn_text_choices choices = {.role = "", .atomic = r->atomic, .batch = r->batch, .timeout_ms = r->timeout_ms};
+    struct tn_text_source source = source_of(r);
+    tn_string *questions = NULL;
+    if (r->questions) {
+        questions = tn_calloc(alloc, r->count, sizeof(*questions));
+        if (!questions) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
+        for (size_t i = 0; i < r->count; i++) questions[i] = has_own_question(r, i) ? r->questions[i] : r->question;
+        source.texts = questions;
+        source.pairs = r->contexts;
+        source.lead = (tn_string){NULL, 0};
+    }
+    enum tn_status st = tn_text_begin(m, &source, &choices, &hooks, sizeof(**run), alloc, run, err);
+    tn_free(alloc, questions);
+    return st;
 }
 
 static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
                             struct tn_recipe_run **out, struct tn_error *err)
 {
     const tn_answer_request *r = request;
+    struct tn_recipe_run *run;
     *out = NULL;
     enum tn_status st = check(m, r, err);
+    if (!st) st = begin(m, r, alloc, &run, err);
     if (st) return st;
-    struct tn_recipe_run *run = tn_calloc(alloc, 1, sizeof(*run));
-    if (!run) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
-    run->model = m;
-    run->alloc = alloc;
     run->rule = rule_of(m, r);
     run->want_logits = r->want_logits;
-    run->count = r->count;
-    tn_stated_over(&run->stated, &m->stated, alloc);
     tn_answer_pool_init(&run->pool, alloc);
-    st = start_texts(run, r, err);
-    if (!st) {
-        run->found = tn_calloc(alloc, r->count, sizeof(*run->found));
-        run->spans = tn_calloc(alloc, tn_answer_candidates(&run->rule), sizeof(*run->spans));
-        if (!run->found || !run->spans || !state_options(run, r))
-            st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
-    }
-    if (st) {
-        release(run);
-        return st;
-    }
-    *out = run;
-    return TN_OK;
+    set_windows(run, m);
+    refuse_empty(run, r);
+    run->found = tn_calloc(alloc, r->count, sizeof(*run->found));
+    run->spans = tn_calloc(alloc, tn_answer_candidates(&run->rule), sizeof(*run->spans));
+    state_options(run, r);
+    return tn_text_begun(run, run->found && run->spans, release, out, err);
 }
 
 static void finish(struct tn_recipe_run *run)
 {
-    tn_text_items_finish(&run->texts);
+    tn_text_finish(run);
     forget_work(run);
-    run->model = NULL;
 }
 
 /* ---- windows --------------------------------------------------------------------------------------------------------------- */
@@ -377,7 +340,7 @@ static bool reserve(struct tn_recipe_run *run, void *array, size_t *cap, size_t 
     if (need <= *cap && *at) return true;
     if (target < need) target = need;
     if (!tn_mul(target, size, &bytes)) return false;
-    void *p = tn_realloc(run->alloc, *at, bytes);
+    void *p = tn_realloc(run->base.alloc, *at, bytes);
     if (!p) return false;
     *at = p;
     *cap = target;
@@ -386,7 +349,7 @@ static bool reserve(struct tn_recipe_run *run, void *array, size_t *cap, size_t 
 
 static enum tn_status asked(struct tn_recipe_run *run, size_t item, const struct tn_text_encoding *e)
 {
-    const struct tn_recipe_model *m = run->model;
+    const struct tn_recipe_model *m = run->base.model;
     struct tn_text_part part = e->parts[m->context_first ? 0 : 1];
     (void)item;
     if (!reserve(run, &run->flights, &run->flight_cap, run->flight_count + 1, sizeof(*run->flights)) ||
@@ -402,7 +365,7 @@ static enum tn_status asked(struct tn_recipe_run *run, size_t item, const struct
 static struct tn_str context_of(const struct tn_recipe_run *run, size_t i)
 {
     struct tn_str question, context;
-    tn_text_items_text(&run->texts, i, &question, &context);
+    tn_text_items_text(&run->base.texts, i, &question, &context);
     return context;
 }
 
@@ -419,12 +382,12 @@ static bool keep_window(struct tn_recipe_run *run, struct found *f, const float 
 
 static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, uint32_t rows, size_t width, struct tn_step *step)
 {
-    const struct flight *flight = &run->flights[run->texts.place];
+    const struct flight *flight = &run->flights[run->base.texts.place];
     struct found *f = &run->found[i];
     struct tn_str context = context_of(run, i);
     float null;
     (void)step;
-    if (run->texts.place >= run->flight_count || flight->tokens != rows || width != WIDTH) return TN_RUNTIME_FAILURE;
+    if (run->base.texts.place >= run->flight_count || flight->tokens != rows || width != WIDTH) return TN_RUNTIME_FAILURE;
     if (f->window_count == 0) {
         tn_answer_pool_clear(&run->pool);
         run->null = INFINITY;
@@ -445,27 +408,6 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
 
 /* ---- answers -------------------------------------------------------------------------------------------------------------- */
 
-static size_t code_points(const char *s, size_t n)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) count += ((unsigned char)s[i] & 0xC0) != 0x80;
-    return count;
-}
-
-/* Counts code points up to byte offsets that mostly rise. */
-struct ruler {
-    const char *text;
-    size_t byte, chars;
-};
-
-static size_t chars_at(struct ruler *r, size_t byte)
-{
-    if (byte < r->byte) r->chars -= code_points(r->text + byte, r->byte - byte);
-    else r->chars += code_points(r->text + r->byte, byte - r->byte);
-    r->byte = byte;
-    return r->chars;
-}
-
 static int by_place(const void *a, const void *b, void *answers)
 {
     size_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -477,17 +419,17 @@ static int by_place(const void *a, const void *b, void *answers)
 /* Characters in the order of the text, so that a long one is walked through once. */
 static bool count_chars(struct tn_recipe_run *run, struct found *f, struct tn_str context)
 {
-    struct ruler ruler = {.text = context.s};
-    uint32_t *order = tn_malloc(run->alloc, (f->count + 1) * sizeof(*order));
+    struct tn_utf8_ruler ruler = {.text = context.s};
+    uint32_t *order = tn_malloc(run->base.alloc, (f->count + 1) * sizeof(*order));
     if (!order) return false;
     for (size_t i = 0; i < f->count; i++) order[i] = (uint32_t)i;
     tn_sort(order, f->count, sizeof(*order), by_place, f->answers);
     for (size_t i = 0; i < f->count; i++) {
         tn_answer *a = &f->answers[order[i]];
-        a->begin_char = chars_at(&ruler, a->begin);
-        a->end_char = chars_at(&ruler, a->end);
+        a->begin_char = tn_utf8_chars_at(&ruler, a->begin);
+        a->end_char = tn_utf8_chars_at(&ruler, a->end);
     }
-    tn_free(run->alloc, order);
+    tn_free(run->base.alloc, order);
     return true;
 }
 
@@ -497,8 +439,8 @@ static bool keep_answers(struct tn_recipe_run *run, struct found *f, struct tn_s
     size_t bytes = 0, at = 0;
     f->count = run->pool.count < run->rule.top_k ? run->pool.count : run->rule.top_k;
     for (size_t i = 0; i < f->count; i++) bytes += e[i].end - e[i].begin;
-    f->answers = tn_calloc(run->alloc, f->count + 1, sizeof(*f->answers));
-    f->text = tn_malloc(run->alloc, bytes + 1);
+    f->answers = tn_calloc(run->base.alloc, f->count + 1, sizeof(*f->answers));
+    f->text = tn_malloc(run->base.alloc, bytes + 1);
     if (!f->answers || !f->text) return false;
     for (size_t i = 0; i < f->count; i++) {
         size_t n = e[i].end - e[i].begin;
@@ -522,7 +464,7 @@ static enum tn_status complete(struct tn_recipe_run *run, size_t i)
 
 static bool explain(const struct tn_recipe_run *run, size_t i, enum tn_status code, struct tn_error *err)
 {
-    uint64_t detail = run->texts.items[i].detail;
+    uint64_t detail = run->base.texts.items[i].detail;
     struct tn_finding *f = NULL;
     if (code == TN_INVALID_REQUEST && (detail == EMPTY_CONTEXT || detail == EMPTY_QUESTION)) {
         bool context = detail == EMPTY_CONTEXT;
@@ -543,7 +485,7 @@ static const struct tn_text_hooks hooks = {.asked = asked, .take = take, .comple
 static enum tn_status advance(struct tn_recipe_run *run, struct tn_step *step, struct tn_error *err)
 {
     if (step->wanted) run->flight_count = run->token_count = 0;
-    return tn_text_items_advance(&run->texts, run, &hooks, step, err);
+    return tn_text_advance(run, step, err);
 }
 
 static tn_score_kind kind_of(const struct found *f)
@@ -554,7 +496,7 @@ static tn_score_kind kind_of(const struct found *f)
 static void event(const struct tn_recipe_run *run, size_t i, tn_event *out, struct tn_error *err)
 {
     const struct found *f = &run->found[i];
-    if (!tn_text_items_event(&run->texts, run, &hooks, i, out, err)) return;
+    if (!tn_text_items_event(&run->base.texts, i, out, err)) return;
     out->score_kind = kind_of(f);
     out->answers = f->answers;
     out->answer_count = f->count;
@@ -562,11 +504,6 @@ static void event(const struct tn_recipe_run *run, size_t i, tn_event *out, stru
     out->window_count = f->window_count;
     out->logits = f->logits;
     out->logit_count = f->logit_count;
-}
-
-static struct tn_run_counts counts(const struct tn_recipe_run *run)
-{
-    return run->texts.counts;
 }
 
 /* ---- documents ----------------------------------------------------------------------------------------------------------- */
@@ -583,13 +520,7 @@ static void write_answer(const tn_answer *a, struct tn_json_writer *w)
     tn_jw_member_str(w, "answer", (struct tn_str){a->text.data, a->text.length});
     tn_jw_key(w, "score");
     tn_jw_f32(w, a->score);
-    tn_jw_member_u64(w, "start", a->begin_char);
-    tn_jw_member_u64(w, "end", a->end_char);
-    tn_jw_key(w, "bytes");
-    tn_jw_begin_array(w);
-    tn_jw_u64(w, a->begin);
-    tn_jw_u64(w, a->end);
-    tn_jw_end_array(w);
+    tn_text_write_part(w, a->begin_char, a->end_char, a->begin, a->end);
     if (a->none) tn_jw_member_bool(w, "none", true);
     tn_jw_end_object(w);
 }
@@ -601,12 +532,7 @@ static void write_logits(const struct found *f, struct tn_json_writer *w)
     tn_jw_begin_array(w);
     for (size_t k = 0; k < f->window_count; k++) {
         tn_jw_begin_array(w);
-        for (size_t t = 0; t < f->windows[k]; t++, row += WIDTH) {
-            tn_jw_begin_array(w);
-            tn_jw_f32(w, row[0]);
-            tn_jw_f32(w, row[1]);
-            tn_jw_end_array(w);
-        }
+        for (size_t t = 0; t < f->windows[k]; t++, row += WIDTH) tn_jw_f32s(w, row, WIDTH);
         tn_jw_end_array(w);
     }
     tn_jw_end_array(w);
@@ -625,28 +551,23 @@ static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json
     for (size_t k = 0; k < f->window_count; k++) tn_jw_u64(w, f->windows[k]);
     tn_jw_end_array(w);
     if (f->logits) write_logits(f, w);
-    tn_text_item_write(w, &run->texts.items[i]);
-}
-
-static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
-{
-    tn_stated_account(&run->stated, run, write_result, w);
+    tn_text_write_tokens(w, run, i);
 }
 
 const struct tn_recipe tn_recipe_answer = {
     .name = "question-answer",
     .version = "1",
     .prepare = prepare,
-    .discard = discard,
-    .probe = probe,
+    .discard = tn_text_discard,
+    .probe = tn_text_probe_pair,
     .measure = measure,
     .start = start,
     .advance = advance,
     .finish = finish,
     .release = release,
     .event = event,
-    .counts = counts,
+    .counts = tn_text_counts,
     .write_result = write_result,
     .write_item = write_item,
-    .account = account,
+    .account = tn_text_account,
 };

@@ -23,7 +23,4 @@ bool tn_classify_is_single(const struct tn_head *head);
 enum tn_status tn_classify_options(const struct tn_description *d, const struct tn_task_route *route, uint64_t width,
                                    struct tn_arena *arena, struct tn_option *out, uint32_t *count, struct tn_error *err);
 
-extern const struct tn_doctype tn_classify_request_type;
-enum tn_status tn_classify_read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err);
-
 #endif

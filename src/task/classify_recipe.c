@@ -5,22 +5,18 @@
 #include "base/checked.h"
 #include "base/json_write.h"
 #include "task/classify.h"
+#include "task/text_recipe.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 struct tn_recipe_model {
-    struct tn_text_model text;
-    const struct tn_description *d;
-    const struct tn_head *head;
-    size_t width;
-    struct tn_stated stated;
+    struct tn_text_session session;
 };
 
 struct tn_recipe_run {
-    struct tn_text_items texts;
-    struct tn_alloc *alloc;
+    struct tn_text_run base;
     const struct tn_head *head; /* lives with the description */
     struct tn_scoring scoring;
     size_t width, most;
@@ -31,48 +27,14 @@ struct tn_recipe_run {
     uint32_t *label_count; /* [count] */
     float *scores;        /* [width] of the item at hand */
     uint32_t *order;      /* [width] */
-    struct tn_stated stated;
 };
-
-/* ---- per session ------------------------------------------------------------------------------------------------------- */
-
-static void discard(struct tn_recipe_model *m)
-{
-    if (!m) return;
-    tn_stated_release(&m->stated);
-    tn_free(m->text.alloc, m);
-}
 
 static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err)
 {
-    struct tn_recipe_model *m = tn_calloc(env->ctx->alloc, 1, sizeof(*m));
-    *out = NULL;
-    if (!m) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
-    m->text = tn_text_model_of(env);
-    m->d = env->d;
-    m->head = env->route->head;
-    m->width = (size_t)env->output_width;
-    enum tn_status st = tn_stated_begin(&m->stated, env, tn_classify_options, err);
-    if (st) {
-        discard(m);
-        return st;
-    }
-    *out = m;
-    return TN_OK;
-}
-
-static enum tn_status probe(const struct tn_recipe_model *m, struct tn_batch *batch, struct tn_recipe_scratch *scratch,
-                            struct tn_error *err)
-{
-    return tn_text_probe(&m->text, false, batch, scratch, err);
+    return tn_text_prepare(env, sizeof(**out), tn_classify_options, out, err);
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------------- */
-
-static struct tn_text_choices choices_of(const tn_classify_request *r)
-{
-    return (struct tn_text_choices){r->role, r->truncation, r->side, r->atomic, r->batch, r->timeout_ms};
-}
 
 static struct tn_text_source source_of(const tn_classify_request *r, const struct tn_prompt *prompt)
 {
@@ -83,8 +45,8 @@ static struct tn_text_source source_of(const tn_classify_request *r, const struc
 /* Labels per item at most: what is asked for, or what the contract gives where nothing is. */
 static size_t most_labels(const struct tn_recipe_model *m, const tn_classify_request *r)
 {
-    unsigned top_k = r->top_k ? r->top_k : r->threshold_set ? 0 : tn_classify_defaults_of(m->head).top_k;
-    return top_k && top_k < m->width ? top_k : m->width;
+    unsigned top_k = r->top_k ? r->top_k : r->threshold_set ? 0 : tn_classify_defaults_of(m->session.head).top_k;
+    return top_k && top_k < m->session.width ? top_k : m->session.width;
 }
 
 static enum tn_status refuse_probability(struct tn_error *err)
@@ -109,55 +71,51 @@ static enum tn_status refuse_threshold(float threshold, struct tn_error *err)
 static enum tn_status check(const struct tn_recipe_model *m, const tn_classify_request *r, const struct tn_prompt **prompt,
                             struct tn_error *err)
 {
-    struct tn_text_choices choices = choices_of(r);
-    struct tn_scoring scoring = tn_scoring_of_classifier(m->head);
+    struct tn_text_choices choices = TN_TEXT_CHOICES(r, r->role);
+    struct tn_scoring scoring = tn_scoring_of_classifier(m->session.head);
     if ((unsigned)r->scores > TN_SCORES_PROBABILITY) {
         return tn_request_refuse(err, "scores", "scores has no such value", "auto, logit or probability", (unsigned long long)r->scores);
     }
-    if (!tn_scoring_choose(&scoring, r->scores, m->head)) return refuse_probability(err);
+    if (!tn_scoring_choose(&scoring, r->scores, m->session.head)) return refuse_probability(err);
     if (r->threshold_set && !isfinite(r->threshold)) return refuse_threshold(r->threshold, err);
-    return tn_text_choices_check(m->d, &choices, prompt, err);
+    return tn_text_choices_check(m->session.d, &choices, prompt, err);
 }
 
 static enum tn_status measure(const struct tn_recipe_model *m, const void *request, uint64_t *bytes, struct tn_error *err)
 {
     const tn_classify_request *r = request;
     const struct tn_prompt *prompt;
-    uint64_t all, per_item = (uint64_t)m->width * sizeof(float) + most_labels(m, r) * sizeof(tn_label) + sizeof(uint32_t);
     enum tn_status st = check(m, r, &prompt, err);
     if (st) return st;
     struct tn_text_source source = source_of(r, prompt);
-    st = tn_text_items_measure(&m->text, &source, bytes, err);
-    if (st) return st;
-    uint64_t own = sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, prompt ? prompt->name.n : 0) + (uint64_t)m->width * (sizeof(float) + sizeof(uint32_t));
-    if (!tn_mul64(per_item, r->count, &all) || !tn_add64(*bytes, all, bytes) || !tn_add64(*bytes, own, bytes)) {
-        return tn_request_refuse_limit(err, "texts", "items", r->count, m->text.ctx->limits.items);
-    }
-    return TN_OK;
+    uint64_t row = (uint64_t)m->session.width * sizeof(float);
+    struct tn_text_needs needs = {.each = row + most_labels(m, r) * sizeof(tn_label) + sizeof(uint32_t),
+                                  .once = sizeof(struct tn_recipe_run) + row + (uint64_t)m->session.width * sizeof(uint32_t),
+                                  .words = prompt ? prompt->name.n : 0};
+    return tn_text_measure(m, &source, needs, bytes, err);
 }
 
 static void release(struct tn_recipe_run *run)
 {
     if (!run) return;
-    tn_text_items_release(&run->texts);
-    tn_stated_release(&run->stated);
-    tn_free(run->alloc, run->logits);
-    tn_free(run->alloc, run->labels);
-    tn_free(run->alloc, run->label_count);
-    tn_free(run->alloc, run->scores);
-    tn_free(run->alloc, run->order);
-    tn_free(run->alloc, run);
+    tn_free(run->base.alloc, run->logits);
+    tn_free(run->base.alloc, run->labels);
+    tn_free(run->base.alloc, run->label_count);
+    tn_free(run->base.alloc, run->scores);
+    tn_free(run->base.alloc, run->order);
+    tn_text_release(run);
 }
 
 static bool allocate(struct tn_recipe_run *run, size_t count)
 {
+    struct tn_alloc *alloc = run->base.alloc;
     size_t floats, labels;
     if (!tn_mul(count, run->width, &floats) || !tn_mul(count, run->most, &labels)) return false;
-    run->logits = tn_calloc(run->alloc, floats, sizeof(*run->logits));
-    run->labels = tn_calloc(run->alloc, labels, sizeof(*run->labels));
-    run->label_count = tn_calloc(run->alloc, count, sizeof(*run->label_count));
-    run->scores = tn_calloc(run->alloc, run->width, sizeof(*run->scores));
-    run->order = tn_calloc(run->alloc, run->width, sizeof(*run->order));
+    run->logits = tn_calloc(alloc, floats, sizeof(*run->logits));
+    run->labels = tn_calloc(alloc, labels, sizeof(*run->labels));
+    run->label_count = tn_calloc(alloc, count, sizeof(*run->label_count));
+    run->scores = tn_calloc(alloc, run->width, sizeof(*run->scores));
+    run->order = tn_calloc(alloc, run->width, sizeof(*run->order));
     return run->logits && run->labels && run->label_count && run->scores && run->order;
 }
 
@@ -168,60 +126,45 @@ static struct tn_str text_of_threshold(struct tn_arena *arena, float threshold)
     return tn_arena_str(arena, (struct tn_str){text, n});
 }
 
-/* Everything that this request says, over what the package and the contract say. */
-static bool state_options(struct tn_recipe_run *run, const tn_classify_request *r)
+static void state_options(struct tn_recipe_run *run, const tn_classify_request *r)
 {
-    struct tn_text_choices choices = choices_of(r);
+    struct tn_stated *s = &run->base.stated;
     if (r->scores) {
-        tn_stated_request_word(&run->stated, "scores", tn_score_kind_name(run->scoring.kind));
-        tn_stated_request_word(&run->stated, "function", tn_score_function_name(run->scoring.function));
+        tn_stated_request_word(s, "scores", tn_score_kind_name(run->scoring.kind));
+        tn_stated_request_word(s, "function", tn_score_function_name(run->scoring.function));
     }
-    if (r->top_k) tn_stated_request_u64(&run->stated, "top_k", r->top_k);
+    if (r->top_k) tn_stated_request_u64(s, "top_k", r->top_k);
     if (r->threshold_set)
-        tn_stated_request(&run->stated, "threshold", text_of_threshold(&run->stated.arena, r->threshold));
+        tn_stated_request(s, "threshold", text_of_threshold(&s->arena, r->threshold));
     else if (!run->threshold_set && tn_classify_defaults_of(run->head).threshold)
-        tn_stated_request(&run->stated, "threshold", TN_STR("null")); /* what else was asked for takes it away */
-    tn_text_choices_state(&choices, &run->stated);
-    return !run->stated.no_memory;
+        tn_stated_request(s, "threshold", TN_STR("null")); /* what else was asked for takes it away */
 }
+
+static const struct tn_text_hooks hooks;
 
 static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
                             struct tn_recipe_run **out, struct tn_error *err)
 {
     const tn_classify_request *r = request;
     const struct tn_prompt *prompt;
+    struct tn_recipe_run *run;
     *out = NULL;
     enum tn_status st = check(m, r, &prompt, err);
     if (st) return st;
-    struct tn_recipe_run *run = tn_calloc(alloc, 1, sizeof(*run));
-    if (!run) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
     struct tn_text_source source = source_of(r, prompt);
-    struct tn_text_choices choices = choices_of(r);
-    struct tn_classify_defaults defaults = tn_classify_defaults_of(m->head);
-    run->alloc = alloc;
-    run->head = m->head;
-    run->width = m->width;
+    struct tn_text_choices choices = TN_TEXT_CHOICES(r, r->role);
+    st = tn_text_begin(m, &source, &choices, &hooks, sizeof(*run), alloc, &run, err);
+    if (st) return st;
+    run->head = m->session.head;
+    run->width = m->session.width;
     run->most = most_labels(m, r);
-    run->threshold_set = r->threshold_set || (defaults.threshold && !r->top_k && r->scores != TN_SCORES_LOGIT);
+    bool usual = tn_classify_defaults_of(run->head).threshold && !r->top_k && r->scores != TN_SCORES_LOGIT;
+    run->threshold_set = r->threshold_set || usual;
     run->threshold = r->threshold_set ? r->threshold : TN_CLASSIFY_THRESHOLD;
-    run->scoring = tn_scoring_of_classifier(m->head);
-    (void)tn_scoring_choose(&run->scoring, r->scores, m->head);
-    tn_stated_over(&run->stated, &m->stated, alloc);
-    st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
-    if (!st && (!allocate(run, r->count) || !state_options(run, r)))
-        st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
-    if (st) {
-        release(run);
-        return st;
-    }
-    tn_text_choices_apply(&choices, &run->texts);
-    *out = run;
-    return TN_OK;
-}
-
-static void finish(struct tn_recipe_run *run)
-{
-    tn_text_items_finish(&run->texts);
+    run->scoring = tn_scoring_of_classifier(run->head);
+    (void)tn_scoring_choose(&run->scoring, r->scores, run->head);
+    state_options(run, r);
+    return tn_text_begun(run, allocate(run, r->count), release, out, err);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------------ */
@@ -248,24 +191,14 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
 
 static const struct tn_text_hooks hooks = {.take = take};
 
-static enum tn_status advance(struct tn_recipe_run *run, struct tn_step *step, struct tn_error *err)
-{
-    return tn_text_items_advance(&run->texts, run, &hooks, step, err);
-}
-
 static void event(const struct tn_recipe_run *run, size_t i, tn_event *out, struct tn_error *err)
 {
-    if (!tn_text_items_event(&run->texts, run, &hooks, i, out, err)) return;
+    if (!tn_text_items_event(&run->base.texts, i, out, err)) return;
     out->score_kind = run->scoring.kind;
     out->logits = run->logits + i * run->width;
     out->logit_count = run->width;
     out->labels = run->labels + i * run->most;
     out->label_count = run->label_count[i];
-}
-
-static struct tn_run_counts counts(const struct tn_recipe_run *run)
-{
-    return run->texts.counts;
 }
 
 /* ---- documents ----------------------------------------------------------------------------------------------------------- */
@@ -285,7 +218,6 @@ static void write_result(const struct tn_recipe_run *run, struct tn_json_writer 
 
 static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json_writer *w)
 {
-    const struct tn_text_item *item = &run->texts.items[i];
     tn_jw_key(w, "labels");
     tn_jw_begin_array(w);
     for (uint32_t k = 0; k < run->label_count[i]; k++) {
@@ -300,31 +232,24 @@ static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json
     tn_jw_end_array(w);
     tn_jw_member_cstr(w, "score_kind", tn_score_kind_name(run->scoring.kind));
     tn_jw_key(w, "logits");
-    tn_jw_begin_array(w);
-    for (size_t k = 0; k < run->width; k++) tn_jw_f32(w, run->logits[i * run->width + k]);
-    tn_jw_end_array(w);
-    tn_text_item_write(w, item);
-}
-
-static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
-{
-    tn_stated_account(&run->stated, run, write_result, w);
+    tn_jw_f32s(w, run->logits + i * run->width, run->width);
+    tn_text_write_tokens(w, run, i);
 }
 
 const struct tn_recipe tn_recipe_classify_text = {
     .name = "classify.text",
     .version = "1",
     .prepare = prepare,
-    .discard = discard,
-    .probe = probe,
+    .discard = tn_text_discard,
+    .probe = tn_text_probe_one,
     .measure = measure,
     .start = start,
-    .advance = advance,
-    .finish = finish,
+    .advance = tn_text_advance,
+    .finish = tn_text_finish,
     .release = release,
     .event = event,
-    .counts = counts,
+    .counts = tn_text_counts,
     .write_result = write_result,
     .write_item = write_item,
-    .account = account,
+    .account = tn_text_account,
 };

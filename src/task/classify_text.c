@@ -44,8 +44,7 @@ enum tn_status tn_classify_options(const struct tn_description *d, const struct 
     tn_option_begin(&m, "top_k", defaults.top_k ? TN_STR("1") : TN_STR("null"));
     tn_option_begin(&m, "threshold", defaults.threshold ? TN_STR("0.5") : TN_STR("null"));
     tn_text_choices_defaults(&m, route);
-    *count = m.count;
-    return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
+    return tn_options_end(&m, count, err);
 }
 
 /* ---- documents --------------------------------------------------------------------------------------------------------- */
@@ -74,11 +73,7 @@ static void write_contract(struct tn_json_writer *w)
     tn_contract_field(w, "tokens", "count", "tokens that were used, special tokens included");
     tn_contract_field(w, "truncated", "bool per text", "whether tokens beyond the limit were cut");
     tn_jw_end_array(w);
-    tn_jw_key(w, "invariants");
-    tn_jw_begin_object(w);
-    tn_jw_member_bool(w, "batch_invariant", true);
-    tn_jw_member_cstr(w, "items", "one result or one error per text");
-    tn_jw_end_object(w);
+    tn_contract_invariants(w, "one result or one error per text");
 }
 
 /* ---- the request as a document ------------------------------------------------------------------------------------------ */
@@ -91,33 +86,23 @@ TN_DOC_OBJECT_TYPE(tn_classify_request_type, "ClassifyRequest", "Texts to be lab
                 "top_k are asked for, else none is left out."),
     TN_FORM_CHOICES);
 
-enum tn_status tn_classify_read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
+static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
 {
-    struct tn_form_items items;
-    struct tn_text_choices choices;
-    uint64_t top_k = 0;
+    struct tn_form form;
     double threshold = 0;
-    tn_classify_request *r = tn_arena_alloc(arena, sizeof(*r));
-    if (!r || !tn_form_read_items(tn_json_get(root, "texts"), arena, &items)) {
-        return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
-    }
-    enum tn_status st = tn_form_read_choices(root, arena, &choices, err);
+    enum tn_status st = tn_form_begin(root, "texts", sizeof(tn_classify_request), arena, &form, out, err);
+    tn_classify_request *r = form.request;
     if (st) return st;
     *r = TN_INIT(tn_classify_request);
-    r->texts = items.texts;
-    r->pairs = items.pairs;
-    r->count = items.count;
-    r->role = choices.role;
+    r->texts = form.texts;
+    r->pairs = form.pairs;
+    r->count = form.count;
+    r->role = form.choices.role;
     r->scores = tn_form_read_scores(tn_json_get(root, "scores"));
-    if (tn_json_u64(tn_json_get(root, "top_k"), &top_k)) r->top_k = (unsigned)top_k;
+    r->top_k = tn_form_read_count(root, "top_k");
     r->threshold_set = tn_json_f64(tn_json_get(root, "threshold"), &threshold);
     r->threshold = (float)threshold;
-    r->truncation = choices.truncation;
-    r->side = choices.side;
-    r->atomic = choices.atomic;
-    r->batch = choices.batch;
-    r->timeout_ms = choices.timeout_ms;
-    *out = (struct tn_task_request){r, r->timeout_ms, items.ids, items.count};
+    TN_FORM_CHOOSE(r, form);
     return TN_OK;
 }
 
@@ -134,5 +119,5 @@ const struct tn_task tn_task_classify_text = {
     .options = tn_classify_options,
     .evidence = evidence,
     .request = &tn_classify_request_type,
-    .read = tn_classify_read,
+    .read = read,
 };

@@ -103,3 +103,12 @@ void tn_contract_field(struct tn_json_writer *w, const char *name, const char *t
     tn_jw_member_cstr(w, "meaning", meaning);
     tn_jw_end_object(w);
 }
+
+void tn_contract_invariants(struct tn_json_writer *w, const char *items)
+{
+    tn_jw_key(w, "invariants");
+    tn_jw_begin_object(w);
+    tn_jw_member_bool(w, "batch_invariant", true);
+    tn_jw_member_cstr(w, "items", items);
+    tn_jw_end_object(w);
+}

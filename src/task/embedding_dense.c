@@ -134,11 +134,7 @@ static void write_contract(struct tn_json_writer *w)
     tn_contract_field(w, "role", "name or null", "the prompt that was applied");
     tn_contract_field(w, "space", "SHA-256", "vectors are comparable exactly when this is equal");
     tn_jw_end_array(w);
-    tn_jw_key(w, "invariants");
-    tn_jw_begin_object(w);
-    tn_jw_member_bool(w, "batch_invariant", true);
-    tn_jw_member_cstr(w, "items", "one result or one error per text");
-    tn_jw_end_object(w);
+    tn_contract_invariants(w, "one result or one error per text");
 }
 
 static const char *const evidence[] = {"encoder.architecture", "module.", NULL};

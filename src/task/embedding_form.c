@@ -14,28 +14,18 @@ TN_DOC_OBJECT_TYPE(tn_embed_request_type, "EmbedRequest", "Texts to be turned in
 
 enum tn_status tn_embedding_read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
 {
-    struct tn_form_items items;
-    struct tn_text_choices choices;
+    struct tn_form form;
     struct tn_str text;
-    uint64_t number;
-    tn_embed_request *r = tn_arena_alloc(arena, sizeof(*r));
-    if (!r || !tn_form_read_items(tn_json_get(root, "texts"), arena, &items)) {
-        return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
-    }
-    enum tn_status st = tn_form_read_choices(root, arena, &choices, err);
+    enum tn_status st = tn_form_begin(root, "texts", sizeof(tn_embed_request), arena, &form, out, err);
+    tn_embed_request *r = form.request;
     if (st) return st;
     *r = TN_INIT(tn_embed_request);
-    r->texts = items.texts;
-    r->count = items.count;
-    r->role = choices.role;
+    r->texts = form.texts;
+    r->count = form.count;
+    r->role = form.choices.role;
     for (unsigned i = TN_AUTO; tn_json_str(tn_json_get(root, "normalize"), &text) && switches[i]; i++)
         if (tn_str_is(text, switches[i])) r->normalize = (tn_tristate)i;
-    if (tn_json_u64(tn_json_get(root, "dimensions"), &number)) r->dimensions = (unsigned)number;
-    r->truncation = choices.truncation;
-    r->side = choices.side;
-    r->atomic = choices.atomic;
-    r->batch = choices.batch;
-    r->timeout_ms = choices.timeout_ms;
-    *out = (struct tn_task_request){r, r->timeout_ms, items.ids, items.count};
+    r->dimensions = tn_form_read_count(root, "dimensions");
+    TN_FORM_CHOOSE(r, form);
     return TN_OK;
 }

@@ -88,8 +88,7 @@ enum tn_status tn_multi_options(const struct tn_description *d, const struct tn_
                          tn_json_text_of_u64(arena, document.most), "multi_vector.document_length");
     struct tn_option *fill = tn_option_begin(&m, "query_filled_to", TN_STR("0"));
     if (query.fill) tn_option_of_package(&m, fill, tn_json_text_of_u64(arena, query.fill), "multi_vector.expansion.length");
-    *count = m.count;
-    return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
+    return tn_options_end(&m, count, err);
 }
 
 /* ---- documents --------------------------------------------------------------------------------------------------------- */
@@ -150,11 +149,7 @@ static void write_contract(struct tn_json_writer *w)
     tn_contract_field(w, "truncated", "bool per text", "whether tokens beyond the limit were cut");
     tn_contract_field(w, "space", "SHA-256", "vectors are comparable exactly when this is equal");
     tn_jw_end_array(w);
-    tn_jw_key(w, "invariants");
-    tn_jw_begin_object(w);
-    tn_jw_member_bool(w, "batch_invariant", true);
-    tn_jw_member_cstr(w, "items", "one result or one error per text");
-    tn_jw_end_object(w);
+    tn_contract_invariants(w, "one result or one error per text");
 }
 
 /* ---- the request as a document -------------------------------------------------------------------------------------------- */
@@ -168,24 +163,15 @@ TN_DOC_OBJECT_TYPE(tn_multi_request_type, "MultiRequest", "Texts to be turned in
 
 static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
 {
-    struct tn_form_items items;
-    struct tn_text_choices choices;
-    tn_multi_request *r = tn_arena_alloc(arena, sizeof(*r));
-    if (!r || !tn_form_read_items(tn_json_get(root, "texts"), arena, &items)) {
-        return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
-    }
-    enum tn_status st = tn_form_read_choices(root, arena, &choices, err);
+    struct tn_form form;
+    enum tn_status st = tn_form_begin(root, "texts", sizeof(tn_multi_request), arena, &form, out, err);
+    tn_multi_request *r = form.request;
     if (st) return st;
     *r = TN_INIT(tn_multi_request);
-    r->texts = items.texts;
-    r->count = items.count;
-    r->role = choices.role;
-    r->truncation = choices.truncation;
-    r->side = choices.side;
-    r->atomic = choices.atomic;
-    r->batch = choices.batch;
-    r->timeout_ms = choices.timeout_ms;
-    *out = (struct tn_task_request){r, r->timeout_ms, items.ids, items.count};
+    r->texts = form.texts;
+    r->count = form.count;
+    r->role = form.choices.role;
+    TN_FORM_CHOOSE(r, form);
     return TN_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/json_write.h"
 #include "task/embedding_multi.h"
+#include "task/text_recipe.h"
 
 #include <string.h>
 
@@ -13,14 +14,11 @@
 enum { MOST_SPECIAL = 8 };
 
 struct tn_recipe_model {
-    struct tn_text_model text;
-    const struct tn_description *d;
-    size_t width;
+    struct tn_text_session session;
     bool normalizes;
     uint32_t filler;   /* id of the token that fills queries up */
     uint32_t *skip;    /* [skip_count] ids of tokens of which no vector is kept */
     size_t skip_count;
-    struct tn_stated stated;
 };
 
 struct found {
@@ -30,25 +28,15 @@ struct found {
 };
 
 struct tn_recipe_run {
-    struct tn_text_items texts;
-    const struct tn_recipe_model *model; /* NULL once finished */
-    struct tn_alloc *alloc;
+    struct tn_text_run base;
     enum tn_text_role role;
-    size_t width, count;
+    size_t width;
     bool normalizes, keeps_filling;
     struct tn_str similarity; /* lives with the description */
-    struct found *found; /* [count] */
-    struct tn_stated stated;
+    struct found *found; /* [count of texts] */
 };
 
 /* ---- per session ------------------------------------------------------------------------------------------------------- */
-
-static void discard(struct tn_recipe_model *m)
-{
-    if (!m) return;
-    tn_stated_release(&m->stated);
-    tn_free(m->text.alloc, m);
-}
 
 static enum tn_status find_filler(const struct tn_recipe_env *env, struct tn_recipe_model *m, struct tn_error *err)
 {
@@ -66,7 +54,7 @@ static enum tn_status find_filler(const struct tn_recipe_env *env, struct tn_rec
 static enum tn_status find_skipped(const struct tn_recipe_env *env, struct tn_recipe_model *m, struct tn_error *err)
 {
     const struct tn_multi_vector *multi = env->d->multi;
-    m->skip = tn_arena_array(&m->stated.arena, multi->skip_count, sizeof(*m->skip));
+    m->skip = tn_arena_array(&m->session.stated.arena, multi->skip_count, sizeof(*m->skip));
     if (!m->skip) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
     for (uint32_t i = 0; i < multi->skip_count; i++)
         m->skip_count += tn_text_token_id(env->tokenizer, multi->skip[i], &m->skip[m->skip_count]);
@@ -78,62 +66,44 @@ static enum tn_status find_skipped(const struct tn_recipe_env *env, struct tn_re
 
 static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err)
 {
-    struct tn_recipe_model *m = tn_calloc(env->ctx->alloc, 1, sizeof(*m));
-    *out = NULL;
-    if (!m) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
-    m->text = tn_text_model_of(env);
-    m->d = env->d;
-    m->width = (size_t)env->output_width;
-    m->normalizes = tn_multi_normalizes(env->d);
-    enum tn_status st = tn_stated_begin(&m->stated, env, tn_multi_options, err);
-    if (!st) st = find_filler(env, m, err);
-    if (!st) st = find_skipped(env, m, err);
+    enum tn_status st = tn_text_prepare(env, sizeof(**out), tn_multi_options, out, err);
+    if (!st) st = find_filler(env, *out, err);
+    if (!st) st = find_skipped(env, *out, err);
+    if (!st) (*out)->normalizes = tn_multi_normalizes(env->d);
     if (st) {
-        discard(m);
-        return st;
+        tn_text_discard(*out);
+        *out = NULL;
     }
-    *out = m;
-    return TN_OK;
+    return st;
 }
 
 static void space(const struct tn_recipe_model *m, struct tn_sha256 *h)
 {
     tn_sha256_update_str(h, TN_STR("embedding.multi"));
-    for (uint32_t i = 0; i < m->d->module_count; i++) {
-        const struct tn_module *module = &m->d->modules[i];
+    for (uint32_t i = 0; i < m->session.d->module_count; i++) {
+        const struct tn_module *module = &m->session.d->modules[i];
         tn_sha256_update_str(h, tn_str_of(tn_module_kind_name(module->kind)));
         tn_sha256_update_str(h, module->activation);
         tn_sha256_update_u64(h, module->residual);
         tn_sha256_update_u64(h, module->out_features);
     }
-    tn_sha256_update_u64(h, m->width);
-}
-
-static enum tn_status probe(const struct tn_recipe_model *m, struct tn_batch *batch, struct tn_recipe_scratch *scratch,
-                            struct tn_error *err)
-{
-    return tn_text_probe(&m->text, false, batch, scratch, err);
+    tn_sha256_update_u64(h, m->session.width);
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------------- */
 
-static struct tn_text_choices choices_of(const tn_multi_request *r)
-{
-    return (struct tn_text_choices){"", r->truncation, r->side, r->atomic, r->batch, r->timeout_ms};
-}
-
 static struct tn_text_source source_of(const struct tn_recipe_model *m, const tn_multi_request *r)
 {
-    const struct tn_prompt *prompt = tn_description_prompt(m->d, tn_str_of(r->role));
+    const struct tn_prompt *prompt = tn_description_prompt(m->session.d, tn_str_of(r->role));
     return (struct tn_text_source){.texts = r->texts, .count = r->count, .prompt = prompt ? prompt->text : TN_STR(""),
                                    .noun = "text", .option = "texts"};
 }
 
 static enum tn_status check(const struct tn_recipe_model *m, const tn_multi_request *r, enum tn_text_role *role, struct tn_error *err)
 {
-    struct tn_text_choices choices = choices_of(r);
+    struct tn_text_choices choices = TN_TEXT_CHOICES(r, "");
     const struct tn_prompt *prompt;
-    if (tn_multi_role_of(r->role, role)) return tn_text_choices_check(m->d, &choices, &prompt, err);
+    if (tn_multi_role_of(r->role, role)) return tn_text_choices_check(m->session.d, &choices, &prompt, err);
     struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST,
                                         r->role ? "there is no such role" : "a role is needed: the package treats queries and documents differently");
     tn_at_option(f, "role");
@@ -156,98 +126,70 @@ static enum tn_status measure(const struct tn_recipe_model *m, const void *reque
     enum tn_text_role role;
     enum tn_status st = check(m, r, &role, err);
     if (st) return st;
-    struct tn_multi_lengths lengths = tn_multi_lengths_of(m->d, role);
+    struct tn_multi_lengths lengths = tn_multi_lengths_of(m->session.d, role);
     struct tn_text_source source = source_of(m, r);
-    st = tn_text_items_measure(&m->text, &source, bytes, err);
-    if (st) return st;
-    uint64_t all = sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, 0), one, each = (uint64_t)m->width * sizeof(float) + sizeof(uint32_t);
-    bool fits = true;
-    for (size_t i = 0; fits && i < r->count; i++) {
-        fits = tn_mul64(most_rows(&lengths, r->texts[i].length + source.prompt.n), each, &one) && tn_add64(all, one, &all) &&
-               tn_add64(all, sizeof(struct found), &all);
+    struct tn_text_needs needs = {.each = sizeof(struct found), .once = sizeof(struct tn_recipe_run)};
+    uint64_t row = (uint64_t)m->session.width * sizeof(float) + sizeof(uint32_t);
+    for (size_t i = 0; r->texts && i < r->count; i++) {
+        uint64_t one;
+        bool fits = tn_mul64(most_rows(&lengths, r->texts[i].length + source.prompt.n), row, &one) && tn_add64(needs.once, one, &needs.once);
+        if (!fits) needs.once = UINT64_MAX;
     }
-    if (!fits || !tn_add64(*bytes, all, bytes)) return tn_request_refuse_limit(err, "texts", "items", r->count, m->text.ctx->limits.items);
-    return TN_OK;
+    return tn_text_measure(m, &source, needs, bytes, err);
 }
 
 static void release(struct tn_recipe_run *run)
 {
     if (!run) return;
-    for (size_t i = 0; run->found && i < run->count; i++) {
-        tn_free(run->alloc, run->found[i].vectors);
-        tn_free(run->alloc, run->found[i].ids);
+    for (size_t i = 0; run->found && i < run->base.texts.count; i++) {
+        tn_free(run->base.alloc, run->found[i].vectors);
+        tn_free(run->base.alloc, run->found[i].ids);
     }
-    tn_text_items_release(&run->texts);
-    tn_stated_release(&run->stated);
-    tn_free(run->alloc, run->found);
-    tn_free(run->alloc, run);
-}
-
-static bool state_options(struct tn_recipe_run *run, const tn_multi_request *r)
-{
-    struct tn_text_choices choices = choices_of(r);
-    choices.role = r->role;
-    tn_text_choices_state(&choices, &run->stated);
-    return !run->stated.no_memory;
+    tn_free(run->base.alloc, run->found);
+    tn_text_release(run);
 }
 
 /* Length and filling of the role over what the package has for all texts. */
 static void apply_role(struct tn_recipe_run *run, const struct tn_recipe_model *m)
 {
-    struct tn_multi_lengths lengths = tn_multi_lengths_of(m->d, run->role);
-    run->texts.max_tokens = lengths.most;
-    run->texts.encode.max_tokens = (size_t)lengths.most;
-    run->texts.fill_to = lengths.fill;
-    run->texts.filler = m->filler;
+    struct tn_multi_lengths lengths = tn_multi_lengths_of(m->session.d, run->role);
+    run->base.texts.max_tokens = lengths.most;
+    run->base.texts.encode.max_tokens = (size_t)lengths.most;
+    run->base.texts.fill_to = lengths.fill;
+    run->base.texts.filler = m->filler;
 }
+
+static const struct tn_text_hooks hooks;
 
 static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
                             struct tn_recipe_run **out, struct tn_error *err)
 {
     const tn_multi_request *r = request;
+    struct tn_recipe_run *run;
     enum tn_text_role role;
     *out = NULL;
     enum tn_status st = check(m, r, &role, err);
     if (st) return st;
-    struct tn_recipe_run *run = tn_calloc(alloc, 1, sizeof(*run));
-    if (!run) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
     struct tn_text_source source = source_of(m, r);
-    struct tn_text_choices choices = choices_of(r);
-    run->model = m;
-    run->alloc = alloc;
+    struct tn_text_choices choices = TN_TEXT_CHOICES(r, r->role);
+    st = tn_text_begin(m, &source, &choices, &hooks, sizeof(*run), alloc, &run, err);
+    if (st) return st;
     run->role = role;
-    run->width = m->width;
-    run->count = r->count;
+    run->width = m->session.width;
     run->normalizes = m->normalizes;
-    run->keeps_filling = m->d->multi->expansion.kept;
-    run->similarity = m->d->similarity;
-    tn_stated_over(&run->stated, &m->stated, alloc);
-    st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
-    if (!st) run->found = tn_calloc(alloc, r->count, sizeof(*run->found));
-    if (!st && (!run->found || !state_options(run, r)))
-        st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
-    if (st) {
-        release(run);
-        return st;
-    }
-    tn_text_choices_apply(&choices, &run->texts);
+    run->keeps_filling = m->session.d->multi->expansion.kept;
+    run->similarity = m->session.d->similarity;
+    run->found = tn_calloc(alloc, r->count, sizeof(*run->found));
     apply_role(run, m);
-    *out = run;
-    return TN_OK;
-}
-
-static void finish(struct tn_recipe_run *run)
-{
-    tn_text_items_finish(&run->texts);
-    run->model = NULL;
+    return tn_text_begun(run, run->found != NULL, release, out, err);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------------ */
 
 static bool is_skipped(const struct tn_recipe_run *run, uint32_t id)
 {
-    const struct tn_recipe_model *m = run->model;
-    if (!m->d->multi->skips[run->role]) return false;
+    const struct tn_recipe_model *m = run->base.model;
+    if (!m->session.d->multi->skips[run->role]) return false;
     for (size_t i = 0; i < m->skip_count; i++)
         if (m->skip[i] == id) return true;
     return false;
@@ -258,11 +200,11 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
     const struct tn_batch *batch = step->results;
     const int32_t *ids = batch->ids + (size_t)(result - batch->out) / width;
     struct found *f = &run->found[i];
-    uint32_t tokens = run->texts.items[i].tokens, end = run->keeps_filling ? rows : tokens;
+    uint32_t tokens = run->base.texts.items[i].tokens, end = run->keeps_filling ? rows : tokens;
     size_t kept = 0;
     for (uint32_t r = 0; r < end; r++) kept += !is_skipped(run, (uint32_t)ids[r]);
-    f->vectors = tn_malloc(run->alloc, kept * width * sizeof(*f->vectors));
-    f->ids = tn_malloc(run->alloc, kept * sizeof(*f->ids));
+    f->vectors = tn_malloc(run->base.alloc, kept * width * sizeof(*f->vectors));
+    f->ids = tn_malloc(run->base.alloc, kept * sizeof(*f->ids));
     if (!f->vectors || !f->ids) return TN_INSUFFICIENT_MEMORY;
     for (uint32_t r = 0; r < end; r++) {
         if (is_skipped(run, (uint32_t)ids[r])) continue;
@@ -274,24 +216,14 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
 
 static const struct tn_text_hooks hooks = {.take = take};
 
-static enum tn_status advance(struct tn_recipe_run *run, struct tn_step *step, struct tn_error *err)
-{
-    return tn_text_items_advance(&run->texts, run, &hooks, step, err);
-}
-
 static void event(const struct tn_recipe_run *run, size_t i, tn_event *out, struct tn_error *err)
 {
     const struct found *f = &run->found[i];
-    if (!tn_text_items_event(&run->texts, run, &hooks, i, out, err)) return;
+    if (!tn_text_items_event(&run->base.texts, i, out, err)) return;
     out->embedding = f->vectors;
     out->dimensions = run->width;
     out->vectors = f->count;
     out->token_ids = f->ids;
-}
-
-static struct tn_run_counts counts(const struct tn_recipe_run *run)
-{
-    return run->texts.counts;
 }
 
 static uint64_t dimensions(const struct tn_recipe_run *run)
@@ -314,40 +246,31 @@ static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json
     const struct found *f = &run->found[i];
     tn_jw_key(w, "vectors");
     tn_jw_begin_array(w);
-    for (size_t v = 0; v < f->count; v++) {
-        tn_jw_begin_array(w);
-        for (size_t k = 0; k < run->width; k++) tn_jw_f32(w, f->vectors[v * run->width + k]);
-        tn_jw_end_array(w);
-    }
+    for (size_t v = 0; v < f->count; v++) tn_jw_f32s(w, f->vectors + v * run->width, run->width);
     tn_jw_end_array(w);
     tn_jw_key(w, "token_ids");
     tn_jw_begin_array(w);
     for (size_t v = 0; v < f->count; v++) tn_jw_u64(w, f->ids[v]);
     tn_jw_end_array(w);
-    tn_text_item_write(w, &run->texts.items[i]);
-}
-
-static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
-{
-    tn_stated_account(&run->stated, run, write_result, w);
+    tn_text_write_tokens(w, run, i);
 }
 
 const struct tn_recipe tn_recipe_embedding_multi = {
     .name = "embedding.multi",
     .version = "1",
     .prepare = prepare,
-    .discard = discard,
+    .discard = tn_text_discard,
     .space = space,
-    .probe = probe,
+    .probe = tn_text_probe_one,
     .measure = measure,
     .start = start,
-    .advance = advance,
-    .finish = finish,
+    .advance = tn_text_advance,
+    .finish = tn_text_finish,
     .release = release,
     .event = event,
-    .counts = counts,
+    .counts = tn_text_counts,
     .dimensions = dimensions,
     .write_result = write_result,
     .write_item = write_item,
-    .account = account,
+    .account = tn_text_account,
 };

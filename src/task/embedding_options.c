@@ -16,6 +16,5 @@ enum tn_status tn_embedding_options(const struct tn_description *d, const struct
     if (d->truncate_dim && d->truncate_dim < width)
         tn_option_of_package(&m, o, tn_json_text_of_u64(arena, d->truncate_dim), "package.truncate_dim");
     tn_text_choices_defaults(&m, route);
-    *count = m.count;
-    return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
+    return tn_options_end(&m, count, err);
 }

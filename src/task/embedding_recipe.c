@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "base/json_write.h"
 #include "task/embedding.h"
-#include "task/text_choices.h"
+#include "task/text_recipe.h"
 
 #include <string.h>
 
@@ -17,17 +17,12 @@ struct prompt {
 };
 
 struct tn_recipe_model {
-    struct tn_text_model text;
+    struct tn_text_session session;
     bool normalizes;
     bool pools_max, pools_only_first, pools_first; /* what an empty span would mean */
-    uint64_t width, truncate_dim;
-    const struct tn_description *d;
-    struct tn_stated stated;
     const struct tn_module *pooling;
-    const struct tn_module *modules; /* of the description, for the space */
-    uint32_t module_count;
-    uint32_t prompt_count;
-    struct prompt prompts[];
+    uint32_t module_count; /* of the chain, without the Normalize that the recipe applies */
+    struct prompt *prompts; /* [prompt_count of the description] */
 };
 
 static bool is_special(const struct tn_recipe_env *env, const struct tn_text_encoding *e, size_t i)
@@ -50,7 +45,7 @@ static enum tn_status count_prompt(const struct tn_recipe_env *env, const struct
                                    struct tn_text_encoding *e, struct tn_error *err)
 {
     if (p->text.n == 0) return TN_OK;
-    enum tn_status st = tn_text_encode(m->text.tokenizer, p->text, (struct tn_str){NULL, 0}, &m->text.encode, e, err);
+    enum tn_status st = tn_text_encode(m->session.text.tokenizer, p->text, (struct tn_str){NULL, 0}, &m->session.text.encode, e, err);
     if (st || e->count == 0) return st;
     p->tokens = (uint32_t)(e->count - (is_special(env, e, e->count - 1) ? 1 : 0));
     return TN_OK;
@@ -70,7 +65,9 @@ static enum tn_status learn_prompts(const struct tn_recipe_env *env, struct tn_r
     const struct tn_description *d = env->d;
     struct tn_text_encoding e;
     enum tn_status st = TN_OK;
-    tn_text_encoding_init(&e, m->text.alloc);
+    m->prompts = tn_arena_array(&m->session.stated.arena, d->prompt_count, sizeof(*m->prompts));
+    if (!m->prompts) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
+    tn_text_encoding_init(&e, m->session.text.alloc);
     for (uint32_t i = 0; !st && i < d->prompt_count; i++) {
         struct prompt *p = &m->prompts[i];
         p->name = d->prompts[i].name;
@@ -81,48 +78,27 @@ static enum tn_status learn_prompts(const struct tn_recipe_env *env, struct tn_r
     return st;
 }
 
-static void discard(struct tn_recipe_model *m)
-{
-    if (!m) return;
-    tn_stated_release(&m->stated);
-    tn_free(m->text.alloc, m);
-}
-
 static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err)
 {
-    const struct tn_description *d = env->d;
-    size_t bytes;
-    *out = NULL;
-    if (!tn_mul(d->prompt_count, sizeof(struct prompt), &bytes) ||
-        !tn_add(bytes, sizeof(struct tn_recipe_model), &bytes)) {
-        return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
-    }
-    struct tn_recipe_model *m = tn_calloc(env->ctx->alloc, 1, bytes);
-    if (!m) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
-    m->text = tn_text_model_of(env);
-    m->d = d;
-    m->width = env->output_width;
-    m->truncate_dim = d->truncate_dim;
-    m->normalizes = tn_embedding_normalizes(d);
-    m->modules = d->modules;
-    m->module_count = d->module_count - (m->normalizes ? 1 : 0);
-    m->prompt_count = d->prompt_count;
-    m->pooling = tn_embedding_pooling(d);
+    enum tn_status st = tn_text_prepare(env, sizeof(**out), tn_embedding_options, out, err);
+    if (st) return st;
+    struct tn_recipe_model *m = *out;
+    m->normalizes = tn_embedding_normalizes(env->d);
+    m->module_count = env->d->module_count - (m->normalizes ? 1 : 0);
+    m->pooling = tn_embedding_pooling(env->d);
     learn_pooling(m);
-    enum tn_status st = learn_prompts(env, m, err);
-    if (!st) st = tn_stated_begin(&m->stated, env, tn_embedding_options, err);
+    st = learn_prompts(env, m, err);
     if (st) {
-        discard(m);
-        return st;
+        tn_text_discard(m);
+        *out = NULL;
     }
-    *out = m;
-    return TN_OK;
+    return st;
 }
 
 static void space(const struct tn_recipe_model *m, struct tn_sha256 *h)
 {
     for (uint32_t i = 0; i < m->module_count; i++) {
-        const struct tn_module *module = &m->modules[i];
+        const struct tn_module *module = &m->session.d->modules[i];
         tn_sha256_update_str(h, tn_str_of(tn_module_kind_name(module->kind)));
         tn_sha256_update_u64(h, module->on_tokens);
         for (uint32_t p = 0; p < module->pooling_count; p++) {
@@ -133,38 +109,23 @@ static void space(const struct tn_recipe_model *m, struct tn_sha256 *h)
         tn_sha256_update_u64(h, module->residual);
         tn_sha256_update_u64(h, module->out_features);
     }
-    tn_sha256_update_u64(h, m->width);
-}
-
-static enum tn_status probe(const struct tn_recipe_model *m, struct tn_batch *batch, struct tn_recipe_scratch *scratch,
-                            struct tn_error *err)
-{
-    return tn_text_probe(&m->text, false, batch, scratch, err);
+    tn_sha256_update_u64(h, m->session.width);
 }
 
 /* ---- the request ---------------------------------------------------------------------------------------------- */
 
 struct tn_recipe_run {
-    struct tn_text_items texts;
-    const struct tn_recipe_model *model; /* NULL once finished */
-    struct tn_alloc *alloc;
+    struct tn_text_run base;
     struct tn_embedding_finish finish;
-    const struct prompt *prompt; /* NULL: none */
-    char *role;                  /* "" when there is none */
+    const struct prompt *prompt; /* NULL: none, or finished */
     float *vectors;              /* [count, finish.dimensions] */
-    struct tn_stated stated;
 };
 
 static const struct prompt *find_prompt(const struct tn_recipe_model *m, const struct tn_prompt *p)
 {
-    for (uint32_t i = 0; p && i < m->prompt_count; i++)
+    for (uint32_t i = 0; p && i < m->session.d->prompt_count; i++)
         if (tn_str_eq(m->prompts[i].name, p->name)) return &m->prompts[i];
     return NULL;
-}
-
-static struct tn_text_choices choices_of(const struct tn_embed_request *r)
-{
-    return (struct tn_text_choices){r->role, r->truncation, r->side, r->atomic, r->batch, r->timeout_ms};
 }
 
 static bool is_tristate(tn_tristate v)
@@ -175,21 +136,21 @@ static bool is_tristate(tn_tristate v)
 static enum tn_status check(const struct tn_recipe_model *m, const struct tn_embed_request *r, const struct prompt **prompt,
                             struct tn_error *err)
 {
-    struct tn_text_choices choices = choices_of(r);
+    struct tn_text_choices choices = TN_TEXT_CHOICES(r, r->role);
     const struct tn_prompt *stated;
     if (!is_tristate(r->normalize)) {
         return tn_request_refuse(err, "normalize", "normalize has no such value", "auto, yes or no",
                                  (unsigned long long)r->normalize);
     }
-    if (r->dimensions > m->width) {
+    if (r->dimensions > m->session.width) {
         struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST,
                                             "more dimensions are asked for than the vectors have");
         tn_at_option(f, "dimensions");
         tn_found(f, "%u", r->dimensions);
-        tn_expected(f, "1..%llu", (unsigned long long)m->width);
+        tn_expected(f, "1..%llu", (unsigned long long)m->session.width);
         return TN_INVALID_REQUEST;
     }
-    enum tn_status st = tn_text_choices_check(m->d, &choices, &stated, err);
+    enum tn_status st = tn_text_choices_check(m->session.d, &choices, &stated, err);
     *prompt = st ? NULL : find_prompt(m, stated);
     return st;
 }
@@ -200,86 +161,68 @@ static struct tn_text_source source_of(const struct tn_embed_request *r, const s
                                    .noun = "text", .option = "texts"};
 }
 
+static struct tn_embedding_finish finish_of(const struct tn_recipe_model *m, const struct tn_embed_request *r)
+{
+    return tn_embedding_finish_of(m->normalizes, m->session.d->truncate_dim, m->session.width, r->normalize, r->dimensions);
+}
+
 static enum tn_status measure(const struct tn_recipe_model *m, const void *request, uint64_t *bytes, struct tn_error *err)
 {
     const struct tn_embed_request *r = request;
     const struct prompt *p;
     enum tn_status st = check(m, r, &p, err);
     if (st) return st;
-    struct tn_embedding_finish f = tn_embedding_finish_of(m->normalizes, m->truncate_dim, m->width, r->normalize, r->dimensions);
     struct tn_text_source source = source_of(r, p);
-    uint64_t texts, vectors;
-    st = tn_text_items_measure(&m->text, &source, &texts, err);
-    if (st) return st;
-    if (!tn_mul64((uint64_t)f.dimensions * sizeof(float), r->count, &vectors) || !tn_add64(texts, vectors, &texts) ||
-        !tn_add64(texts, sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, p ? p->name.n : 0) + (p ? p->name.n : 0) + 1, bytes)) {
-        return tn_request_refuse_limit(err, "texts", "items", r->count, m->text.ctx->limits.items);
-    }
-    return TN_OK;
+    struct tn_text_needs needs = {.each = (uint64_t)finish_of(m, r).dimensions * sizeof(float), .once = sizeof(struct tn_recipe_run),
+                                  .words = p ? p->name.n : 0};
+    return tn_text_measure(m, &source, needs, bytes, err);
 }
 
 static void release(struct tn_recipe_run *run)
 {
     if (!run) return;
-    tn_text_items_release(&run->texts);
-    tn_stated_release(&run->stated);
-    tn_free(run->alloc, run->role);
-    tn_free(run->alloc, run->vectors);
-    tn_free(run->alloc, run);
+    tn_free(run->base.alloc, run->vectors);
+    tn_text_release(run);
 }
 
-static bool allocate_results(struct tn_recipe_run *run, size_t count)
+static bool allocate(struct tn_recipe_run *run, size_t count)
 {
     size_t floats;
-    struct tn_str role = run->prompt ? run->prompt->name : (struct tn_str){"", 0};
     if (!tn_mul(count, run->finish.dimensions, &floats) || !tn_mul(floats, sizeof(float), &floats)) return false;
-    run->role = tn_strndup(run->alloc, role.s, role.n);
-    run->vectors = tn_malloc(run->alloc, floats);
-    return run->role && run->vectors;
+    run->vectors = tn_malloc(run->base.alloc, floats);
+    return run->vectors != NULL;
 }
 
-static bool state_options(struct tn_recipe_run *run, const struct tn_embed_request *r)
+static void state_options(struct tn_recipe_run *run, const struct tn_embed_request *r)
 {
-    struct tn_text_choices choices = choices_of(r);
-    if (r->normalize) tn_stated_request(&run->stated, "normalize", r->normalize == TN_YES ? TN_STR("true") : TN_STR("false"));
-    if (r->dimensions) tn_stated_request_u64(&run->stated, "dimensions", r->dimensions);
-    tn_text_choices_state(&choices, &run->stated);
-    return !run->stated.no_memory;
+    if (r->normalize) tn_stated_request(&run->base.stated, "normalize", tn_json_text_of_bool(r->normalize == TN_YES));
+    if (r->dimensions) tn_stated_request_u64(&run->base.stated, "dimensions", r->dimensions);
 }
+
+static const struct tn_text_hooks hooks;
 
 static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
                             struct tn_recipe_run **out, struct tn_error *err)
 {
     const struct tn_embed_request *r = request;
-    struct tn_text_choices choices = choices_of(r);
+    struct tn_text_choices choices = TN_TEXT_CHOICES(r, r->role);
+    struct tn_recipe_run *run;
     const struct prompt *p;
     *out = NULL;
     enum tn_status st = check(m, r, &p, err);
     if (st) return st;
     struct tn_text_source source = source_of(r, p);
-    struct tn_recipe_run *run = tn_calloc(alloc, 1, sizeof(*run));
-    if (!run) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
-    run->model = m;
-    run->alloc = alloc;
+    st = tn_text_begin(m, &source, &choices, &hooks, sizeof(*run), alloc, &run, err);
+    if (st) return st;
     run->prompt = p;
-    run->finish = tn_embedding_finish_of(m->normalizes, m->truncate_dim, m->width, r->normalize, r->dimensions);
-    tn_stated_over(&run->stated, &m->stated, alloc);
-    st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
-    if (!st && (!allocate_results(run, r->count) || !state_options(run, r)))
-        st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
-    if (st) {
-        release(run);
-        return st;
-    }
-    tn_text_choices_apply(&choices, &run->texts);
-    *out = run;
-    return TN_OK;
+    run->finish = finish_of(m, r);
+    state_options(run, r);
+    return tn_text_begun(run, allocate(run, r->count), release, out, err);
 }
 
 static void finish(struct tn_recipe_run *run)
 {
-    tn_text_items_finish(&run->texts);
-    run->model = NULL;
+    tn_text_finish(run);
     run->prompt = NULL;
 }
 
@@ -292,7 +235,7 @@ static void finish(struct tn_recipe_run *run)
 static enum tn_status span_of(const struct tn_recipe_run *run, size_t item, const struct tn_text_encoding *e, struct tn_span *span)
 {
     uint32_t count = (uint32_t)e->count, skip = run->prompt ? run->prompt->tokens : 0;
-    const struct tn_recipe_model *m = run->model;
+    const struct tn_recipe_model *m = run->base.model;
     (void)item;
     if (skip >= count) {
         if (m->pools_max) return TN_NUMERICAL_FAILURE;
@@ -325,7 +268,7 @@ static bool explain(const struct tn_recipe_run *run, size_t i, enum tn_status co
     switch (code) {
     case TN_NUMERICAL_FAILURE:
         f = tn_error_set(err, code, TN_PHASE_EXECUTE, "the vector of the text holds NaN or infinity");
-        tn_remedy(f, "%s", tn_text_remedy_of_numbers(run->texts.reduced));
+        tn_remedy(f, "%s", tn_text_remedy_of_numbers(run->base.texts.reduced));
         break;
     case TN_SHAPE_OUTSIDE_ENVELOPE:
         f = tn_error_set(err, code, TN_PHASE_REQUEST, "the text leaves no token that could be pooled");
@@ -340,23 +283,13 @@ static bool explain(const struct tn_recipe_run *run, size_t i, enum tn_status co
 
 static const struct tn_text_hooks hooks = {.span = span_of, .take = take, .explain = explain};
 
-static enum tn_status advance(struct tn_recipe_run *run, struct tn_step *step, struct tn_error *err)
-{
-    return tn_text_items_advance(&run->texts, run, &hooks, step, err);
-}
-
 /* ---- results ---------------------------------------------------------------------------------------------------- */
 
 static void event(const struct tn_recipe_run *run, size_t i, tn_event *out, struct tn_error *err)
 {
-    if (!tn_text_items_event(&run->texts, run, &hooks, i, out, err)) return;
+    if (!tn_text_items_event(&run->base.texts, i, out, err)) return;
     out->embedding = run->vectors + i * run->finish.dimensions;
     out->dimensions = run->finish.dimensions;
-}
-
-static struct tn_run_counts counts(const struct tn_recipe_run *run)
-{
-    return run->texts.counts;
 }
 
 static uint64_t dimensions(const struct tn_recipe_run *run)
@@ -369,43 +302,32 @@ static void write_result(const struct tn_recipe_run *run, struct tn_json_writer 
     tn_jw_member_u64(w, "dimensions", run->finish.dimensions);
     tn_jw_member_bool(w, "normalized", run->finish.normalized);
     tn_jw_key(w, "role");
-    if (run->role[0]) {
-        tn_jw_cstr(w, run->role);
-    } else {
-        tn_jw_null(w);
-    }
+    tn_jw_raw(w, tn_stated_value(&run->base.stated, "role"));
 }
 
 static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json_writer *w)
 {
     tn_jw_key(w, "embedding");
-    tn_jw_begin_array(w);
-    for (size_t k = 0; k < run->finish.dimensions; k++) tn_jw_f32(w, run->vectors[i * run->finish.dimensions + k]);
-    tn_jw_end_array(w);
-    tn_text_item_write(w, &run->texts.items[i]);
-}
-
-static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
-{
-    tn_stated_account(&run->stated, run, write_result, w);
+    tn_jw_f32s(w, run->vectors + i * run->finish.dimensions, run->finish.dimensions);
+    tn_text_write_tokens(w, run, i);
 }
 
 const struct tn_recipe tn_recipe_embedding_dense = {
     .name = "embedding.dense",
     .version = "1",
     .prepare = prepare,
-    .discard = discard,
+    .discard = tn_text_discard,
     .space = space,
-    .probe = probe,
+    .probe = tn_text_probe_one,
     .measure = measure,
     .start = start,
-    .advance = advance,
+    .advance = tn_text_advance,
     .finish = finish,
     .release = release,
     .event = event,
-    .counts = counts,
+    .counts = tn_text_counts,
     .dimensions = dimensions,
     .write_result = write_result,
     .write_item = write_item,
-    .account = account,
+    .account = tn_text_account,
 };

@@ -116,8 +116,7 @@ enum tn_status tn_sparse_options(const struct tn_description *d, const struct tn
     if (d->max_active_dims)
         tn_option_of_package(&m, o, tn_json_text_of_u64(arena, d->max_active_dims), "package.max_active_dims");
     tn_text_choices_defaults(&m, route);
-    *count = m.count;
-    return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
+    return tn_options_end(&m, count, err);
 }
 
 /* ---- documents ----------------------------------------------------------------------------------------------------------- */
@@ -153,11 +152,7 @@ static void write_contract(struct tn_json_writer *w)
     tn_contract_field(w, "truncated", "bool per text", "whether tokens beyond the limit were cut");
     tn_contract_field(w, "space", "SHA-256", "vectors are comparable exactly when this is equal");
     tn_jw_end_array(w);
-    tn_jw_key(w, "invariants");
-    tn_jw_begin_object(w);
-    tn_jw_member_bool(w, "batch_invariant", true);
-    tn_jw_member_cstr(w, "items", "one result or one error per text");
-    tn_jw_end_object(w);
+    tn_contract_invariants(w, "one result or one error per text");
 }
 
 /* ---- the request as a document ---------------------------------------------------------------------------------------------- */
@@ -169,26 +164,16 @@ TN_DOC_OBJECT_TYPE(tn_sparse_request_type, "SparseRequest", "Texts to be turned 
 
 static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
 {
-    struct tn_form_items items;
-    struct tn_text_choices choices;
-    uint64_t number;
-    tn_sparse_request *r = tn_arena_alloc(arena, sizeof(*r));
-    if (!r || !tn_form_read_items(tn_json_get(root, "texts"), arena, &items)) {
-        return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
-    }
-    enum tn_status st = tn_form_read_choices(root, arena, &choices, err);
+    struct tn_form form;
+    enum tn_status st = tn_form_begin(root, "texts", sizeof(tn_sparse_request), arena, &form, out, err);
+    tn_sparse_request *r = form.request;
     if (st) return st;
     *r = TN_INIT(tn_sparse_request);
-    r->texts = items.texts;
-    r->count = items.count;
-    if (tn_json_u64(tn_json_get(root, "max_active"), &number)) r->max_active = (unsigned)number;
-    r->role = choices.role;
-    r->truncation = choices.truncation;
-    r->side = choices.side;
-    r->atomic = choices.atomic;
-    r->batch = choices.batch;
-    r->timeout_ms = choices.timeout_ms;
-    *out = (struct tn_task_request){r, r->timeout_ms, items.ids, items.count};
+    r->texts = form.texts;
+    r->count = form.count;
+    r->role = form.choices.role;
+    r->max_active = tn_form_read_count(root, "max_active");
+    TN_FORM_CHOOSE(r, form);
     return TN_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/json_write.h"
 #include "task/embedding_sparse.h"
+#include "task/text_recipe.h"
 
 #include <string.h>
 
@@ -12,10 +13,7 @@
 enum { USUAL_TERMS = 512 };
 
 struct tn_recipe_model {
-    struct tn_text_model text;
-    const struct tn_description *d;
-    size_t width, most; /* most: terms that the package keeps; 0: all */
-    struct tn_stated stated;
+    struct tn_text_session session;
 };
 
 struct found {
@@ -25,62 +23,28 @@ struct found {
 };
 
 struct tn_recipe_run {
-    struct tn_text_items texts;
-    struct tn_alloc *alloc;
-    size_t width, count, most;
-    char *role;          /* "" when there is none */
-    struct found *found; /* [count] */
-    struct tn_stated stated;
+    struct tn_text_run base;
+    size_t width, most;  /* most: terms that are kept; 0: all */
+    struct found *found; /* [count of texts] */
 };
 
 /* ---- per session ------------------------------------------------------------------------------------------------------- */
 
-static void discard(struct tn_recipe_model *m)
-{
-    if (!m) return;
-    tn_stated_release(&m->stated);
-    tn_free(m->text.alloc, m);
-}
-
 static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err)
 {
-    struct tn_recipe_model *m = tn_calloc(env->ctx->alloc, 1, sizeof(*m));
-    *out = NULL;
-    if (!m) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
-    m->text = tn_text_model_of(env);
-    m->d = env->d;
-    m->width = (size_t)env->output_width;
-    m->most = (size_t)env->d->max_active_dims;
-    enum tn_status st = tn_stated_begin(&m->stated, env, tn_sparse_options, err);
-    if (st) {
-        discard(m);
-        return st;
-    }
-    *out = m;
-    return TN_OK;
+    return tn_text_prepare(env, sizeof(**out), tn_sparse_options, out, err);
 }
 
 static void space(const struct tn_recipe_model *m, struct tn_sha256 *h)
 {
-    const struct tn_module *pooling = tn_sparse_pooling(m->d);
+    const struct tn_module *pooling = tn_sparse_pooling(m->session.d);
     tn_sha256_update_str(h, TN_STR("embedding.sparse"));
     tn_sha256_update_u64(h, pooling->sum);
     tn_sha256_update_u64(h, pooling->twice);
-    tn_sha256_update_u64(h, m->width);
-}
-
-static enum tn_status probe(const struct tn_recipe_model *m, struct tn_batch *batch, struct tn_recipe_scratch *scratch,
-                            struct tn_error *err)
-{
-    return tn_text_probe(&m->text, false, batch, scratch, err);
+    tn_sha256_update_u64(h, m->session.width);
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------------- */
-
-static struct tn_text_choices choices_of(const tn_sparse_request *r)
-{
-    return (struct tn_text_choices){r->role, r->truncation, r->side, r->atomic, r->batch, r->timeout_ms};
-}
 
 static struct tn_text_source source_of(const tn_sparse_request *r, const struct tn_prompt *prompt)
 {
@@ -90,19 +54,19 @@ static struct tn_text_source source_of(const tn_sparse_request *r, const struct 
 
 static enum tn_status check(const struct tn_recipe_model *m, const tn_sparse_request *r, const struct tn_prompt **prompt, struct tn_error *err)
 {
-    struct tn_text_choices choices = choices_of(r);
-    return tn_text_choices_check(m->d, &choices, prompt, err);
+    struct tn_text_choices choices = TN_TEXT_CHOICES(r, r->role);
+    return tn_text_choices_check(m->session.d, &choices, prompt, err);
 }
 
 static size_t most_terms(const struct tn_recipe_model *m, const tn_sparse_request *r)
 {
-    return r->max_active ? r->max_active : m->most;
+    return r->max_active ? r->max_active : (size_t)m->session.d->max_active_dims;
 }
 
 /* How many terms a text will have cannot be known; one with more than usual asks for the rest when it is there. */
 static uint64_t usual_terms(const struct tn_recipe_model *m, const tn_sparse_request *r)
 {
-    uint64_t most = most_terms(m, r), usual = m->width < USUAL_TERMS ? m->width : USUAL_TERMS;
+    uint64_t most = most_terms(m, r), usual = m->session.width < USUAL_TERMS ? m->session.width : USUAL_TERMS;
     return most && most < usual ? most : usual;
 }
 
@@ -113,73 +77,42 @@ static enum tn_status measure(const struct tn_recipe_model *m, const void *reque
     enum tn_status st = check(m, r, &prompt, err);
     if (st) return st;
     struct tn_text_source source = source_of(r, prompt);
-    st = tn_text_items_measure(&m->text, &source, bytes, err);
-    if (st) return st;
-    uint64_t each = sizeof(struct found) + usual_terms(m, r) * (sizeof(float) + sizeof(uint32_t)), all;
-    if (!tn_mul64(each, r->count, &all) || !tn_add64(*bytes, all, bytes) ||
-        !tn_add64(*bytes, sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, prompt ? prompt->name.n : 0) + (prompt ? prompt->name.n : 0) + 1, bytes)) {
-        return tn_request_refuse_limit(err, "texts", "items", r->count, m->text.ctx->limits.items);
-    }
-    return TN_OK;
+    struct tn_text_needs needs = {.each = sizeof(struct found) + usual_terms(m, r) * (sizeof(float) + sizeof(uint32_t)),
+                                  .once = sizeof(struct tn_recipe_run), .words = prompt ? prompt->name.n : 0};
+    return tn_text_measure(m, &source, needs, bytes, err);
 }
 
 static void release(struct tn_recipe_run *run)
 {
     if (!run) return;
-    for (size_t i = 0; run->found && i < run->count; i++) {
-        tn_free(run->alloc, run->found[i].indices);
-        tn_free(run->alloc, run->found[i].values);
+    for (size_t i = 0; run->found && i < run->base.texts.count; i++) {
+        tn_free(run->base.alloc, run->found[i].indices);
+        tn_free(run->base.alloc, run->found[i].values);
     }
-    tn_text_items_release(&run->texts);
-    tn_stated_release(&run->stated);
-    tn_free(run->alloc, run->role);
-    tn_free(run->alloc, run->found);
-    tn_free(run->alloc, run);
+    tn_free(run->base.alloc, run->found);
+    tn_text_release(run);
 }
 
-static bool state_options(struct tn_recipe_run *run, const tn_sparse_request *r)
-{
-    struct tn_text_choices choices = choices_of(r);
-    if (r->max_active)
-        tn_stated_request_u64(&run->stated, "max_active", r->max_active);
-    tn_text_choices_state(&choices, &run->stated);
-    return !run->stated.no_memory;
-}
+static const struct tn_text_hooks hooks;
 
 static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
                             struct tn_recipe_run **out, struct tn_error *err)
 {
     const tn_sparse_request *r = request;
     const struct tn_prompt *prompt;
+    struct tn_recipe_run *run;
     *out = NULL;
     enum tn_status st = check(m, r, &prompt, err);
     if (st) return st;
-    struct tn_recipe_run *run = tn_calloc(alloc, 1, sizeof(*run));
-    if (!run) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
     struct tn_text_source source = source_of(r, prompt);
-    struct tn_text_choices choices = choices_of(r);
-    run->alloc = alloc;
-    run->width = m->width;
-    run->count = r->count;
+    struct tn_text_choices choices = TN_TEXT_CHOICES(r, r->role);
+    st = tn_text_begin(m, &source, &choices, &hooks, sizeof(*run), alloc, &run, err);
+    if (st) return st;
+    run->width = m->session.width;
     run->most = most_terms(m, r);
-    tn_stated_over(&run->stated, &m->stated, alloc);
-    st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
-    if (!st) run->found = tn_calloc(alloc, r->count, sizeof(*run->found));
-    if (!st) run->role = prompt ? tn_strndup(alloc, prompt->name.s, prompt->name.n) : tn_strndup(alloc, "", 0);
-    if (!st && (!run->found || !run->role || !state_options(run, r)))
-        st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
-    if (st) {
-        release(run);
-        return st;
-    }
-    tn_text_choices_apply(&choices, &run->texts);
-    *out = run;
-    return TN_OK;
-}
-
-static void finish(struct tn_recipe_run *run)
-{
-    tn_text_items_finish(&run->texts);
+    run->found = tn_calloc(alloc, r->count, sizeof(*run->found));
+    if (r->max_active) tn_stated_request_u64(&run->base.stated, "max_active", r->max_active);
+    return tn_text_begun(run, run->found != NULL, release, out, err);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------------ */
@@ -191,8 +124,8 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
     (void)step;
     if (!tn_scores_finite(result, width)) return TN_NUMERICAL_FAILURE;
     size_t count = tn_sparse_count(result, width, run->most);
-    f->indices = tn_malloc(run->alloc, count * sizeof(*f->indices));
-    f->values = tn_malloc(run->alloc, count * sizeof(*f->values));
+    f->indices = tn_malloc(run->base.alloc, count * sizeof(*f->indices));
+    f->values = tn_malloc(run->base.alloc, count * sizeof(*f->values));
     if (!f->indices || !f->values) return TN_INSUFFICIENT_MEMORY;
     f->count = tn_sparse_terms(result, width, run->most, f->indices, f->values);
     return TN_OK;
@@ -200,24 +133,14 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
 
 static const struct tn_text_hooks hooks = {.take = take};
 
-static enum tn_status advance(struct tn_recipe_run *run, struct tn_step *step, struct tn_error *err)
-{
-    return tn_text_items_advance(&run->texts, run, &hooks, step, err);
-}
-
 static void event(const struct tn_recipe_run *run, size_t i, tn_event *out, struct tn_error *err)
 {
     const struct found *f = &run->found[i];
-    if (!tn_text_items_event(&run->texts, run, &hooks, i, out, err)) return;
+    if (!tn_text_items_event(&run->base.texts, i, out, err)) return;
     out->dimensions = run->width;
     out->active = f->count;
     out->indices = f->indices;
     out->values = f->values;
-}
-
-static struct tn_run_counts counts(const struct tn_recipe_run *run)
-{
-    return run->texts.counts;
 }
 
 static uint64_t dimensions(const struct tn_recipe_run *run)
@@ -230,8 +153,8 @@ static uint64_t dimensions(const struct tn_recipe_run *run)
 static void write_result(const struct tn_recipe_run *run, struct tn_json_writer *w)
 {
     tn_jw_member_u64(w, "dimensions", run->width);
-    if (run->role[0]) tn_jw_member_cstr(w, "role", run->role);
-    else tn_jw_member_null(w, "role");
+    tn_jw_key(w, "role");
+    tn_jw_raw(w, tn_stated_value(&run->base.stated, "role"));
 }
 
 static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json_writer *w)
@@ -242,34 +165,27 @@ static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json
     for (size_t k = 0; k < f->count; k++) tn_jw_u64(w, f->indices[k]);
     tn_jw_end_array(w);
     tn_jw_key(w, "values");
-    tn_jw_begin_array(w);
-    for (size_t k = 0; k < f->count; k++) tn_jw_f32(w, f->values[k]);
-    tn_jw_end_array(w);
+    tn_jw_f32s(w, f->values, f->count);
     tn_jw_member_u64(w, "active", f->count);
-    tn_text_item_write(w, &run->texts.items[i]);
-}
-
-static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
-{
-    tn_stated_account(&run->stated, run, write_result, w);
+    tn_text_write_tokens(w, run, i);
 }
 
 const struct tn_recipe tn_recipe_embedding_sparse = {
     .name = "embedding.sparse",
     .version = "1",
     .prepare = prepare,
-    .discard = discard,
+    .discard = tn_text_discard,
     .space = space,
-    .probe = probe,
+    .probe = tn_text_probe_one,
     .measure = measure,
     .start = start,
-    .advance = advance,
-    .finish = finish,
+    .advance = tn_text_advance,
+    .finish = tn_text_finish,
     .release = release,
     .event = event,
-    .counts = counts,
+    .counts = tn_text_counts,
     .dimensions = dimensions,
     .write_result = write_result,
     .write_item = write_item,
-    .account = account,
+    .account = tn_text_account,
 };

@@ -35,8 +35,7 @@ enum tn_status tn_fill_options(const struct tn_description *d, const struct tn_t
     tn_option_begin(&m, "top_k", tn_json_text_of_u64(arena, TN_FILL_TOP_K));
     tn_option_begin(&m, "targets", TN_STR("null"));
     tn_text_cuts_defaults(&m, route);
-    *count = m.count;
-    return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
+    return tn_options_end(&m, count, err);
 }
 
 /* ---- documents --------------------------------------------------------------------------------------------------------- */
@@ -62,11 +61,7 @@ static void write_contract(struct tn_json_writer *w)
     tn_contract_field(w, "tokens", "count", "tokens that were used, special tokens included");
     tn_contract_field(w, "truncated", "bool per text", "whether tokens beyond the limit were cut: masks among them are not filled");
     tn_jw_end_array(w);
-    tn_jw_key(w, "invariants");
-    tn_jw_begin_object(w);
-    tn_jw_member_bool(w, "batch_invariant", true);
-    tn_jw_member_cstr(w, "items", "one result or one error per text");
-    tn_jw_end_object(w);
+    tn_contract_invariants(w, "one result or one error per text");
 }
 
 /* ---- the request as a document ------------------------------------------------------------------------------------------ */
@@ -99,29 +94,18 @@ static bool read_targets(struct tn_json list, struct tn_arena *arena, tn_fill_re
 
 static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
 {
-    struct tn_form_items items;
-    struct tn_text_choices choices;
-    uint64_t number = 0;
-    tn_fill_request *r = tn_arena_alloc(arena, sizeof(*r));
-    if (!r || !tn_form_read_items(tn_json_get(root, "texts"), arena, &items)) {
-        return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
-    }
-    enum tn_status st = tn_form_read_choices(root, arena, &choices, err);
+    struct tn_form form;
+    enum tn_status st = tn_form_begin(root, "texts", sizeof(tn_fill_request), arena, &form, out, err);
+    tn_fill_request *r = form.request;
     if (st) return st;
     *r = TN_INIT(tn_fill_request);
-    r->texts = items.texts;
-    r->count = items.count;
-    if (tn_json_u64(tn_json_get(root, "top_k"), &number)) r->top_k = (unsigned)number;
-    if (!read_targets(tn_json_get(root, "targets"), arena, r)) return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
+    r->texts = form.texts;
+    r->count = form.count;
+    r->top_k = tn_form_read_count(root, "top_k");
     r->scores = tn_form_read_scores(tn_json_get(root, "scores"));
     (void)tn_json_bool(tn_json_get(root, "want_logits"), &r->want_logits);
-    r->truncation = choices.truncation;
-    r->side = choices.side;
-    r->atomic = choices.atomic;
-    r->batch = choices.batch;
-    r->timeout_ms = choices.timeout_ms;
-    *out = (struct tn_task_request){r, r->timeout_ms, items.ids, items.count};
-    return TN_OK;
+    TN_FORM_CHOOSE(r, form);
+    return read_targets(tn_json_get(root, "targets"), arena, r) ? TN_OK : tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
 }
 
 static const char *const evidence[] = {"encoder.architecture", "head.", NULL};

@@ -8,7 +8,9 @@
 #include "base/checked.h"
 #include "base/json_write.h"
 #include "base/sort.h"
+#include "base/utf8.h"
 #include "task/fill.h"
+#include "task/text_recipe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,12 +19,10 @@
 enum { DECODED_SLACK = 64, MOST_TARGET_BYTES = 4096 };
 
 struct tn_recipe_model {
-    struct tn_text_model text;
-    const struct tn_description *d;
-    size_t width, max_picks;
+    struct tn_text_session session;
+    size_t max_picks;
     uint32_t mask, pad;
     bool has_pad, clean_up; /* clean_up: decoded texts once more, as the package asks; never those of BPE */
-    struct tn_stated stated;
 };
 
 struct found {
@@ -36,9 +36,7 @@ struct found {
 };
 
 struct tn_recipe_run {
-    struct tn_text_items texts;
-    const struct tn_recipe_model *model; /* NULL once finished */
-    struct tn_alloc *alloc;
+    struct tn_text_run base;
     struct tn_scoring scoring;
     bool want_logits;
     size_t width, most;  /* predictions per mask */
@@ -46,19 +44,10 @@ struct tn_recipe_run {
     size_t target_count;
     float *scores;       /* [width] of the row at hand */
     uint32_t *order;     /* [width] */
-    struct found *found; /* [count] */
-    size_t count;
-    struct tn_stated stated;
+    struct found *found; /* [count of texts] */
 };
 
 /* ---- per session ------------------------------------------------------------------------------------------------------- */
-
-static void discard(struct tn_recipe_model *m)
-{
-    if (!m) return;
-    tn_stated_release(&m->stated);
-    tn_free(m->text.alloc, m);
-}
 
 static enum tn_status refuse_mask(struct tn_str mask, size_t width, struct tn_error *err)
 {
@@ -71,34 +60,29 @@ static enum tn_status refuse_mask(struct tn_str mask, size_t width, struct tn_er
 static enum tn_status learn(struct tn_recipe_model *m, const struct tn_recipe_env *env, struct tn_error *err)
 {
     const struct tn_tokenizer_facts *t = &env->d->tokenizer;
-    if (!tn_text_token_id(env->tokenizer, t->mask_token, &m->mask) || m->mask >= m->width) return refuse_mask(t->mask_token, m->width, err);
+    size_t width = m->session.width;
+    m->max_picks = (size_t)env->max_picks;
+    if (!tn_text_token_id(env->tokenizer, t->mask_token, &m->mask) || m->mask >= width) return refuse_mask(t->mask_token, width, err);
     m->has_pad = t->pad_token.n && tn_text_token_id(env->tokenizer, t->pad_token, &m->pad);
     m->clean_up = t->clean_up_spaces && !tn_text_tokenizer_facts(env->tokenizer).byte_pairs;
-    return tn_stated_begin(&m->stated, env, tn_fill_options, err);
+    return TN_OK;
 }
 
 static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err)
 {
-    struct tn_recipe_model *m = tn_calloc(env->ctx->alloc, 1, sizeof(*m));
-    *out = NULL;
-    if (!m) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
-    m->text = tn_text_model_of(env);
-    m->d = env->d;
-    m->width = (size_t)env->output_width;
-    m->max_picks = (size_t)env->max_picks;
-    enum tn_status st = learn(m, env, err);
+    enum tn_status st = tn_text_prepare(env, sizeof(**out), tn_fill_options, out, err);
+    if (!st) st = learn(*out, env, err);
     if (st) {
-        discard(m);
-        return st;
+        tn_text_discard(*out);
+        *out = NULL;
     }
-    *out = m;
-    return TN_OK;
+    return st;
 }
 
 static enum tn_status probe(const struct tn_recipe_model *m, struct tn_batch *batch, struct tn_recipe_scratch *scratch,
                             struct tn_error *err)
 {
-    enum tn_status st = tn_text_probe(&m->text, false, batch, scratch, err);
+    enum tn_status st = tn_text_probe_one(m, batch, scratch, err);
     if (!st && !tn_batch_pick(batch, 0)) {
         st = TN_RUNTIME_FAILURE;
         tn_error_set(err, st, TN_PHASE_LOAD, "the batch has no room for a token that is asked about");
@@ -107,11 +91,6 @@ static enum tn_status probe(const struct tn_recipe_model *m, struct tn_batch *ba
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------------- */
-
-static struct tn_text_choices choices_of(const tn_fill_request *r)
-{
-    return (struct tn_text_choices){"", r->truncation, r->side, r->atomic, r->batch, r->timeout_ms};
-}
 
 static struct tn_text_source source_of(const tn_fill_request *r)
 {
@@ -137,7 +116,7 @@ static enum tn_status find_targets(const struct tn_recipe_model *m, const tn_fil
         tn_string t = r->targets[i];
         uint32_t id;
         if (!t.data || t.length == 0 || t.length > MOST_TARGET_BYTES) return refuse_target(err, i, "a target is no text of a token", NULL);
-        if (!tn_text_token_id(m->text.tokenizer, (struct tn_str){t.data, t.length}, &id) || id >= m->width) {
+        if (!tn_text_token_id(m->session.text.tokenizer, (struct tn_str){t.data, t.length}, &id) || id >= m->session.width) {
             char length[64];
             snprintf(length, sizeof(length), "target %zu, a text of %zu bytes", i, t.length);
             return refuse_target(err, i, "a target is no token of the vocabulary", length);
@@ -149,25 +128,25 @@ static enum tn_status find_targets(const struct tn_recipe_model *m, const tn_fil
 
 static enum tn_status check(const struct tn_recipe_model *m, const tn_fill_request *r, struct tn_error *err)
 {
-    struct tn_text_choices choices = choices_of(r);
+    struct tn_text_choices choices = TN_TEXT_CHOICES(r, "");
     const struct tn_prompt *prompt;
     if ((unsigned)r->scores > TN_SCORES_PROBABILITY) {
         return tn_request_refuse(err, "scores", "scores has no such value", "auto, logit or probability", (unsigned long long)r->scores);
     }
     enum tn_status st = find_targets(m, r, NULL, err);
-    return st ? st : tn_text_choices_check(m->d, &choices, &prompt, err);
+    return st ? st : tn_text_choices_check(m->session.d, &choices, &prompt, err);
 }
 
 static size_t most_fills(const struct tn_recipe_model *m, const tn_fill_request *r)
 {
-    size_t most = r->top_k ? r->top_k : TN_FILL_TOP_K, all = r->target_count ? r->target_count : m->width;
+    size_t most = r->top_k ? r->top_k : TN_FILL_TOP_K, all = r->target_count ? r->target_count : m->session.width;
     return most < all ? most : all;
 }
 
 /* Masks as they are written in the text. */
 static uint64_t count_masks(const struct tn_recipe_model *m, tn_string text)
 {
-    struct tn_str mask = m->d->tokenizer.mask_token;
+    struct tn_str mask = m->session.d->tokenizer.mask_token;
     uint64_t n = 0;
     for (size_t i = 0; text.data && i + mask.n <= text.length;) {
         bool here = memcmp(text.data + i, mask.s, mask.n) == 0;
@@ -182,7 +161,7 @@ static bool bytes_of_text(const struct tn_recipe_model *m, const tn_fill_request
 {
     uint64_t fill = sizeof(tn_fill) + 2 * (uint64_t)r->texts[i].length + DECODED_SLACK, mask = sizeof(tn_mask), masks = count_masks(m, r->texts[i]);
     if (!tn_mul64(fill, most_fills(m, r), &fill) || !tn_add64(mask, fill, &mask)) return false;
-    if (r->want_logits && !tn_add64(mask, (uint64_t)m->width * sizeof(float), &mask)) return false;
+    if (r->want_logits && !tn_add64(mask, (uint64_t)m->session.width * sizeof(float), &mask)) return false;
     return tn_mul64(mask, masks, bytes) && tn_add64(*bytes, sizeof(struct found), bytes);
 }
 
@@ -199,31 +178,32 @@ static enum tn_status measure(const struct tn_recipe_model *m, const void *reque
     enum tn_status st = check(m, r, err);
     if (st) return st;
     struct tn_text_source source = source_of(r);
-    st = tn_text_items_measure(&m->text, &source, bytes, err);
-    if (st) return st;
-    uint64_t all = sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, bytes_of_targets(r)) + (uint64_t)m->width * (sizeof(float) + sizeof(uint32_t)), one;
-    bool fits = tn_add64(all, r->target_count * sizeof(uint32_t), &all);
-    for (size_t i = 0; fits && i < r->count; i++) fits = bytes_of_text(m, r, i, &one) && tn_add64(all, one, &all);
-    if (!fits || !tn_add64(*bytes, all, bytes)) return tn_request_refuse_limit(err, "texts", "items", r->count, m->text.ctx->limits.items);
-    return TN_OK;
+    uint64_t row = (uint64_t)m->session.width * (sizeof(float) + sizeof(uint32_t));
+    struct tn_text_needs needs = {.once = sizeof(struct tn_recipe_run) + row, .words = bytes_of_targets(r)};
+    bool fits = tn_add64(needs.once, r->target_count * sizeof(uint32_t), &needs.once);
+    for (size_t i = 0; r->texts && i < r->count; i++) {
+        uint64_t one;
+        fits = fits && bytes_of_text(m, r, i, &one) && tn_add64(needs.once, one, &needs.once);
+    }
+    if (!fits) needs.once = UINT64_MAX;
+    return tn_text_measure(m, &source, needs, bytes, err);
 }
 
 static void release(struct tn_recipe_run *run)
 {
     if (!run) return;
-    for (size_t i = 0; run->found && i < run->count; i++) {
-        tn_free(run->alloc, run->found[i].masks);
-        tn_free(run->alloc, run->found[i].fills);
-        tn_free(run->alloc, run->found[i].text);
-        tn_free(run->alloc, run->found[i].logits);
+    struct tn_alloc *alloc = run->base.alloc;
+    for (size_t i = 0; run->found && i < run->base.texts.count; i++) {
+        tn_free(alloc, run->found[i].masks);
+        tn_free(alloc, run->found[i].fills);
+        tn_free(alloc, run->found[i].text);
+        tn_free(alloc, run->found[i].logits);
     }
-    tn_text_items_release(&run->texts);
-    tn_stated_release(&run->stated);
-    tn_free(run->alloc, run->targets);
-    tn_free(run->alloc, run->scores);
-    tn_free(run->alloc, run->order);
-    tn_free(run->alloc, run->found);
-    tn_free(run->alloc, run);
+    tn_free(alloc, run->targets);
+    tn_free(alloc, run->scores);
+    tn_free(alloc, run->order);
+    tn_free(alloc, run->found);
+    tn_text_release(run);
 }
 
 static int by_id(const void *a, const void *b, void *context)
@@ -233,21 +213,19 @@ static int by_id(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y;
 }
 
-/* Ids of the targets, rising and each once. */
-static enum tn_status keep_targets(struct tn_recipe_run *run, const tn_fill_request *r, struct tn_error *err)
+/* Ids of the targets, rising and each once. They were found when the request was checked. False without memory. */
+static bool keep_targets(struct tn_recipe_run *run, const tn_fill_request *r)
 {
     size_t n = 0;
-    if (r->target_count == 0) return TN_OK;
-    run->targets = tn_calloc(run->alloc, r->target_count, sizeof(*run->targets));
-    if (!run->targets) return tn_error_memory(err, TN_PHASE_REQUEST, "keeping the targets of the request");
-    enum tn_status st = find_targets(run->model, r, run->targets, err);
-    if (st) return st;
+    if (r->target_count == 0) return true;
+    run->targets = tn_calloc(run->base.alloc, r->target_count, sizeof(*run->targets));
+    if (!run->targets || find_targets(run->base.model, r, run->targets, NULL)) return false;
     tn_sort(run->targets, r->target_count, sizeof(*run->targets), by_id, NULL);
     for (size_t i = 0; i < r->target_count; i++)
         if (i == 0 || run->targets[i] != run->targets[n - 1]) run->targets[n++] = run->targets[i];
     run->target_count = n;
     if (run->most > n) run->most = n;
-    return TN_OK;
+    return true;
 }
 
 static struct tn_str text_of_targets(const tn_fill_request *r, struct tn_arena *arena)
@@ -265,63 +243,44 @@ static struct tn_str text_of_targets(const tn_fill_request *r, struct tn_arena *
     return copy;
 }
 
-static bool state_options(struct tn_recipe_run *run, const tn_fill_request *r)
+static void state_options(struct tn_recipe_run *run, const tn_fill_request *r)
 {
-    struct tn_text_choices choices = choices_of(r);
-    choices.role = NULL;
-    if (r->scores)
-        tn_stated_request_word(&run->stated, "scores", tn_score_kind_name(run->scoring.kind));
-    if (r->top_k) tn_stated_request_u64(&run->stated, "top_k", r->top_k);
-    if (r->target_count) tn_stated_request(&run->stated, "targets", text_of_targets(r, &run->stated.arena));
-    tn_text_choices_state(&choices, &run->stated);
-    return !run->stated.no_memory;
+    struct tn_stated *s = &run->base.stated;
+    if (r->scores) tn_stated_request_word(s, "scores", tn_score_kind_name(run->scoring.kind));
+    if (r->top_k) tn_stated_request_u64(s, "top_k", r->top_k);
+    if (r->target_count) tn_stated_request(s, "targets", text_of_targets(r, &s->arena));
 }
 
 static bool allocate(struct tn_recipe_run *run)
 {
-    run->scores = tn_calloc(run->alloc, run->width, sizeof(*run->scores));
-    run->order = tn_calloc(run->alloc, run->width, sizeof(*run->order));
-    run->found = tn_calloc(run->alloc, run->count, sizeof(*run->found));
+    struct tn_alloc *alloc = run->base.alloc;
+    run->scores = tn_calloc(alloc, run->width, sizeof(*run->scores));
+    run->order = tn_calloc(alloc, run->width, sizeof(*run->order));
+    run->found = tn_calloc(alloc, run->base.texts.count, sizeof(*run->found));
     return run->scores && run->order && run->found;
 }
+
+static const struct tn_text_hooks hooks;
 
 static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
                             struct tn_recipe_run **out, struct tn_error *err)
 {
     const tn_fill_request *r = request;
+    struct tn_recipe_run *run;
     *out = NULL;
     enum tn_status st = check(m, r, err);
     if (st) return st;
-    struct tn_recipe_run *run = tn_calloc(alloc, 1, sizeof(*run));
-    if (!run) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
     struct tn_text_source source = source_of(r);
-    struct tn_text_choices choices = choices_of(r);
+    struct tn_text_choices choices = TN_TEXT_CHOICES(r, "");
     bool logit = r->scores == TN_SCORES_LOGIT;
-    run->model = m;
-    run->alloc = alloc;
+    st = tn_text_begin(m, &source, &choices, &hooks, sizeof(*run), alloc, &run, err);
+    if (st) return st;
     run->scoring = (struct tn_scoring){logit ? TN_SCORE_AS_IS : TN_SCORE_SOFTMAX, logit ? TN_SCORE_LOGIT : TN_SCORE_PROBABILITY, TN_ACT_IDENTITY};
     run->want_logits = r->want_logits;
-    run->width = m->width;
+    run->width = m->session.width;
     run->most = most_fills(m, r);
-    run->count = r->count;
-    tn_stated_over(&run->stated, &m->stated, alloc);
-    st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
-    if (!st) st = keep_targets(run, r, err);
-    if (!st && (!allocate(run) || !state_options(run, r)))
-        st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
-    if (st) {
-        release(run);
-        return st;
-    }
-    tn_text_choices_apply(&choices, &run->texts);
-    *out = run;
-    return TN_OK;
-}
-
-static void finish(struct tn_recipe_run *run)
-{
-    tn_text_items_finish(&run->texts);
-    run->model = NULL;
+    state_options(run, r);
+    return tn_text_begun(run, keep_targets(run, r) && allocate(run), release, out, err);
 }
 
 /* ---- masks of a text ----------------------------------------------------------------------------------------------------- */
@@ -331,15 +290,15 @@ static enum tn_status look(const struct tn_recipe_run *run, size_t i, const stru
     struct found *f = &run->found[i];
     (void)span;
     f->asked = 0;
-    for (size_t k = 0; k < e->count; k++) f->asked += e->ids[k] == run->model->mask;
+    for (size_t k = 0; k < e->count; k++) f->asked += e->ids[k] == run->base.model->mask;
     f->bare = f->asked == 0;
-    return f->bare ? TN_INVALID_REQUEST : f->asked > run->model->max_picks ? TN_RESOURCE_LIMIT : TN_OK;
+    return f->bare ? TN_INVALID_REQUEST : f->asked > run->base.model->max_picks ? TN_RESOURCE_LIMIT : TN_OK;
 }
 
 static bool pick(const struct tn_recipe_run *run, const struct tn_text_encoding *e, struct tn_batch *batch)
 {
     for (size_t k = 0; k < e->count; k++)
-        if (e->ids[k] == run->model->mask && !tn_batch_pick(batch, (uint32_t)k)) return false;
+        if (e->ids[k] == run->base.model->mask && !tn_batch_pick(batch, (uint32_t)k)) return false;
     return true;
 }
 
@@ -349,7 +308,7 @@ static bool explain(const struct tn_recipe_run *run, size_t i, enum tn_status co
     struct tn_finding *at;
     if (code == TN_INVALID_REQUEST && f->bare) {
         at = tn_error_set(err, code, TN_PHASE_REQUEST, "the text holds no mask%s",
-                          run->texts.items[i].detail > run->texts.max_tokens ? " among the tokens that are left of it" : "");
+                          run->base.texts.items[i].detail > run->base.texts.max_tokens ? " among the tokens that are left of it" : "");
         tn_expected(at, "at least one mask token; the plan names it (mask_token)");
     } else if (code == TN_RESOURCE_LIMIT && f->asked) {
         at = tn_error_set(err, code, TN_PHASE_REQUEST, "the text holds more masks than a step has room for");
@@ -377,7 +336,7 @@ struct filling {
 /* The sequence's tokens with `id` in place of the mask; padding is left out, also where it is what was predicted. */
 static void copy_ids(struct filling *f, size_t place, uint32_t id)
 {
-    const struct tn_recipe_model *m = f->run->model;
+    const struct tn_recipe_model *m = f->run->base.model;
     f->count = 0;
     for (size_t i = 0; i < f->e->count; i++) {
         uint32_t own = i == place ? id : f->e->ids[i];
@@ -389,8 +348,8 @@ static void copy_ids(struct filling *f, size_t place, uint32_t id)
 static tn_string decoded(struct filling *f, const uint32_t *ids, size_t count, bool skip_special)
 {
     size_t begin = f->text.len;
-    tn_text_decode(f->run->model->text.tokenizer, ids, count, skip_special, &f->text);
-    if (f->run->model->clean_up) tn_text_clean_up(&f->text, begin);
+    tn_text_decode(f->run->base.model->session.text.tokenizer, ids, count, skip_special, &f->text);
+    if (f->run->base.model->clean_up) tn_text_clean_up(&f->text, begin);
     return (tn_string){NULL, f->text.len - begin};
 }
 
@@ -427,16 +386,14 @@ static bool fill_mask(struct filling *f, size_t place, const float *logits)
     return true;
 }
 
-/* Places in code points; masks come in the order of the text. */
+/* Places in code points. */
 static void count_characters(struct filling *f, struct tn_str text)
 {
-    size_t at = 0, chars = 0;
+    struct tn_utf8_ruler ruler = {.text = text.s};
     for (size_t k = 0; k < f->out->count; k++) {
         tn_mask *mask = &f->out->masks[k];
-        for (; at < mask->begin && at < text.n; at++) chars += ((unsigned char)text.s[at] & 0xC0) != 0x80;
-        mask->begin_char = chars;
-        for (; at < mask->end && at < text.n; at++) chars += ((unsigned char)text.s[at] & 0xC0) != 0x80;
-        mask->end_char = chars;
+        mask->begin_char = tn_utf8_chars_at(&ruler, mask->begin);
+        mask->end_char = tn_utf8_chars_at(&ruler, mask->end);
     }
 }
 
@@ -464,10 +421,10 @@ static bool make_room(struct filling *f, uint32_t masks, const float *result)
     struct tn_recipe_run *run = f->run;
     size_t fills, floats;
     if (!tn_mul(masks, run->most, &fills) || !tn_mul(masks, run->width, &floats)) return false;
-    f->out->masks = tn_calloc(run->alloc, masks, sizeof(*f->out->masks));
-    f->out->fills = tn_calloc(run->alloc, fills, sizeof(*f->out->fills));
-    f->ids = tn_calloc(run->alloc, f->e->count, sizeof(*f->ids));
-    if (run->want_logits) f->out->logits = tn_calloc(run->alloc, floats, sizeof(*f->out->logits));
+    f->out->masks = tn_calloc(run->base.alloc, masks, sizeof(*f->out->masks));
+    f->out->fills = tn_calloc(run->base.alloc, fills, sizeof(*f->out->fills));
+    f->ids = tn_calloc(run->base.alloc, f->e->count, sizeof(*f->ids));
+    if (run->want_logits) f->out->logits = tn_calloc(run->base.alloc, floats, sizeof(*f->out->logits));
     if (f->out->logits) memcpy(f->out->logits, result, floats * sizeof(*result));
     return f->out->masks && f->out->fills && f->ids && (!run->want_logits || f->out->logits);
 }
@@ -478,10 +435,10 @@ static enum tn_status fill_all(struct filling *f, size_t i, const float *result,
     uint32_t row = 0;
     if (!make_room(f, rows, result)) return TN_INSUFFICIENT_MEMORY;
     for (size_t k = 0; k < f->e->count && row < rows; k++) {
-        if (f->e->ids[k] != f->run->model->mask) continue;
+        if (f->e->ids[k] != f->run->base.model->mask) continue;
         if (!fill_mask(f, k, result + (size_t)row++ * f->run->width)) return TN_NUMERICAL_FAILURE;
     }
-    tn_text_items_text(&f->run->texts, i, &text, &pair);
+    tn_text_items_text(&f->run->base.texts, i, &text, &pair);
     count_characters(f, text);
     return f->out->count == rows ? settle_texts(f) : TN_RUNTIME_FAILURE;
 }
@@ -490,36 +447,26 @@ static enum tn_status take(struct tn_recipe_run *run, size_t i, float *result, u
 {
     struct filling f = {.run = run, .out = &run->found[i], .e = &step->scratch->encoding};
     (void)width;
-    enum tn_status st = tn_text_items_encode(&run->texts, i, true, step->scratch, NULL);
+    enum tn_status st = tn_text_items_encode(&run->base.texts, i, true, step->scratch, NULL);
     if (st) return st;
-    tn_buf_init(&f.text, run->alloc, SIZE_MAX);
+    tn_buf_init(&f.text, run->base.alloc, SIZE_MAX);
     st = fill_all(&f, i, result, rows);
     tn_buf_release(&f.text);
-    tn_free(run->alloc, f.ids);
+    tn_free(run->base.alloc, f.ids);
     return st;
 }
 
 static const struct tn_text_hooks hooks = {.span = look, .pick = pick, .take = take, .explain = explain};
 
-static enum tn_status advance(struct tn_recipe_run *run, struct tn_step *step, struct tn_error *err)
-{
-    return tn_text_items_advance(&run->texts, run, &hooks, step, err);
-}
-
 static void event(const struct tn_recipe_run *run, size_t i, tn_event *out, struct tn_error *err)
 {
     const struct found *f = &run->found[i];
-    if (!tn_text_items_event(&run->texts, run, &hooks, i, out, err)) return;
+    if (!tn_text_items_event(&run->base.texts, i, out, err)) return;
     out->score_kind = run->scoring.kind;
     out->masks = f->masks;
     out->mask_count = f->count;
     out->logits = f->logits;
     out->logit_count = f->logits ? f->count * run->width : 0;
-}
-
-static struct tn_run_counts counts(const struct tn_recipe_run *run)
-{
-    return run->texts.counts;
 }
 
 /* ---- documents ----------------------------------------------------------------------------------------------------------- */
@@ -544,13 +491,7 @@ static void write_mask(const tn_mask *mask, struct tn_json_writer *w)
 {
     tn_jw_begin_object(w);
     tn_jw_member_u64(w, "position", mask->position);
-    tn_jw_member_u64(w, "start", mask->begin_char);
-    tn_jw_member_u64(w, "end", mask->end_char);
-    tn_jw_key(w, "bytes");
-    tn_jw_begin_array(w);
-    tn_jw_u64(w, mask->begin);
-    tn_jw_u64(w, mask->end);
-    tn_jw_end_array(w);
+    tn_text_write_part(w, mask->begin_char, mask->end_char, mask->begin, mask->end);
     tn_jw_key(w, "predictions");
     tn_jw_begin_array(w);
     for (size_t k = 0; k < mask->fill_count; k++) write_fill(&mask->fills[k], w);
@@ -562,11 +503,7 @@ static void write_logits(const float *logits, size_t rows, size_t width, struct 
 {
     tn_jw_key(w, "logits");
     tn_jw_begin_array(w);
-    for (size_t r = 0; r < rows; r++) {
-        tn_jw_begin_array(w);
-        for (size_t i = 0; i < width; i++) tn_jw_f32(w, logits[r * width + i]);
-        tn_jw_end_array(w);
-    }
+    for (size_t r = 0; r < rows; r++) tn_jw_f32s(w, logits + r * width, width);
     tn_jw_end_array(w);
 }
 
@@ -578,28 +515,23 @@ static void write_item(const struct tn_recipe_run *run, size_t i, struct tn_json
     for (size_t k = 0; k < f->count; k++) write_mask(&f->masks[k], w);
     tn_jw_end_array(w);
     if (f->logits) write_logits(f->logits, f->count, run->width, w);
-    tn_text_item_write(w, &run->texts.items[i]);
-}
-
-static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
-{
-    tn_stated_account(&run->stated, run, write_result, w);
+    tn_text_write_tokens(w, run, i);
 }
 
 const struct tn_recipe tn_recipe_fill = {
     .name = "fill-mask",
     .version = "1",
     .prepare = prepare,
-    .discard = discard,
+    .discard = tn_text_discard,
     .probe = probe,
     .measure = measure,
     .start = start,
-    .advance = advance,
-    .finish = finish,
+    .advance = tn_text_advance,
+    .finish = tn_text_finish,
     .release = release,
     .event = event,
-    .counts = counts,
+    .counts = tn_text_counts,
     .write_result = write_result,
     .write_item = write_item,
-    .account = account,
+    .account = tn_text_account,
 };

@@ -38,10 +38,11 @@ static tn_string string_of(struct tn_json v)
     return (tn_string){s.s ? s.s : "", s.n};
 }
 
-bool tn_form_read_items(struct tn_json list, struct tn_arena *arena, struct tn_form_items *out)
+/* False: no memory. */
+static bool read_items(struct tn_json list, struct tn_arena *arena, struct tn_form *out)
 {
     size_t i = 0;
-    *out = (struct tn_form_items){.count = tn_json_count(list)};
+    out->count = tn_json_count(list);
     out->texts = tn_arena_array(arena, out->count, sizeof(*out->texts));
     if (!out->texts) return false;
     for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v), i++) {
@@ -90,17 +91,35 @@ tn_score_choice tn_form_read_scores(struct tn_json v)
     return (tn_score_choice)choice_of(v, &tn_form_scores);
 }
 
-enum tn_status tn_form_read_choices(struct tn_json root, struct tn_arena *arena, struct tn_text_choices *out, struct tn_error *err)
+unsigned tn_form_read_count(struct tn_json root, const char *name)
 {
-    uint64_t number = 0;
+    uint64_t n = 0;
+    (void)tn_json_u64(tn_json_get(root, name), &n);
+    return (unsigned)n;
+}
+
+static enum tn_status read_choices(struct tn_json root, struct tn_arena *arena, struct tn_text_choices *out, struct tn_error *err)
+{
     *out = (struct tn_text_choices){
         .truncation = (tn_truncation)choice_of(tn_json_get(root, "truncation"), &tn_form_truncation),
         .side = (tn_side)choice_of(tn_json_get(root, "side"), &tn_form_side),
+        .batch = tn_form_read_count(root, "batch"),
+        .timeout_ms = tn_form_read_count(root, "timeout_ms"),
     };
     (void)tn_json_bool(tn_json_get(root, "atomic"), &out->atomic);
-    if (tn_json_u64(tn_json_get(root, "batch"), &number)) out->batch = (unsigned)number;
-    if (tn_json_u64(tn_json_get(root, "timeout_ms"), &number)) out->timeout_ms = (uint32_t)number;
     return tn_form_read_name(tn_json_get(root, "role"), "role", arena, &out->role, err);
+}
+
+enum tn_status tn_form_begin(struct tn_json root, const char *list, size_t request_size, struct tn_arena *arena,
+                             struct tn_form *form, struct tn_task_request *out, struct tn_error *err)
+{
+    *form = (struct tn_form){.request = tn_arena_alloc(arena, request_size)};
+    if (!form->request || !read_items(tn_json_get(root, list), arena, form)) {
+        return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
+    }
+    enum tn_status st = read_choices(root, arena, &form->choices, err);
+    *out = (struct tn_task_request){form->request, form->choices.timeout_ms, form->ids, form->count};
+    return st;
 }
 
 _Static_assert(TN_TRUNCATE_AUTO == 0 && TN_TRUNCATE_LONGEST_FIRST == 1 && TN_TRUNCATE_ONLY_FIRST == 2 &&

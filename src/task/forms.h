@@ -8,20 +8,30 @@
 #include "base/doctype_rows.h"
 #include "task/text_choices.h"
 
-/* Items as tasks get them: parallel arrays in the arena, texts of the document. */
-struct tn_form_items {
+/* What every request over texts has; arrays in the arena, texts of the document. */
+struct tn_form {
+    void *request;            /* the typed request, zeros */
     tn_string *texts, *pairs; /* pairs NULL: no item has a second text */
     struct tn_str *ids;       /* JSON texts, .s NULL where an item has none; NULL: no item has one */
     size_t count;
+    struct tn_text_choices choices;
 };
 
 /* "a text", {"text"}, {"id", "text"}; the second type also {"text", "pair"}. */
 extern const struct tn_doctype tn_form_texts, tn_form_pairs;
 
-/* The member, which passed one of the types above. False: no memory. */
-bool tn_form_read_items(struct tn_json list, struct tn_arena *arena, struct tn_form_items *out);
-/* The members of tn_text_choices; a role must not hold a NUL byte (TN_INVALID_REQUEST). */
-enum tn_status tn_form_read_choices(struct tn_json root, struct tn_arena *arena, struct tn_text_choices *out, struct tn_error *err);
+/*
+ * Reads the items of the member `list`, which passed one of the types above, and the choices, and fills *out but for the
+ * request's own members. A role must not hold a NUL byte (TN_INVALID_REQUEST).
+ */
+enum tn_status tn_form_begin(struct tn_json root, const char *list, size_t request_size, struct tn_arena *arena,
+                             struct tn_form *form, struct tn_task_request *out, struct tn_error *err);
+/* The choices, role left out, into a request that has them. */
+#define TN_FORM_CHOOSE(r, form)                                                                                        \
+    ((r)->truncation = (form).choices.truncation, (r)->side = (form).choices.side, (r)->atomic = (form).choices.atomic, \
+     (r)->batch = (form).choices.batch, (r)->timeout_ms = (form).choices.timeout_ms)
+/* A member of the type tn_form_count; 0: absent. */
+unsigned tn_form_read_count(struct tn_json root, const char *name);
 /* A string as NUL-terminated text; NULL with *out for absent. */
 enum tn_status tn_form_read_name(struct tn_json v, const char *option, struct tn_arena *arena, const char **out, struct tn_error *err);
 tn_score_choice tn_form_read_scores(struct tn_json v);

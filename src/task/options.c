@@ -23,6 +23,12 @@ void tn_option_of_package(struct tn_option_maker *m, struct tn_option *o, struct
     tn_option_state(o, s);
 }
 
+enum tn_status tn_options_end(const struct tn_option_maker *m, uint32_t *count, struct tn_error *err)
+{
+    *count = m->count;
+    return m->no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
+}
+
 enum tn_status tn_stated_begin(struct tn_stated *s, const struct tn_recipe_env *env, tn_options_of *options, struct tn_error *err)
 {
     tn_arena_init(&s->arena, env->ctx->alloc);
@@ -94,15 +100,17 @@ void tn_stated_release(struct tn_stated *s)
     tn_arena_release(&s->arena);
 }
 
-void tn_stated_account(const struct tn_stated *s, const struct tn_recipe_run *run,
-                       void (*write_result)(const struct tn_recipe_run *run, struct tn_json_writer *w), struct tn_json_writer *w)
+void tn_stated_write(const struct tn_stated *s, struct tn_json_writer *w)
 {
     tn_jw_key(w, "options");
     tn_jw_begin_object(w);
     for (uint32_t i = 0; i < s->count; i++) tn_option_write(w, &s->options[i]);
     tn_jw_end_object(w);
-    tn_jw_key(w, "result");
-    tn_jw_begin_object(w);
-    write_result(run, w);
-    tn_jw_end_object(w);
+}
+
+struct tn_str tn_stated_value(const struct tn_stated *s, const char *name)
+{
+    uint32_t i = 0;
+    while (i < s->count && strcmp(s->options[i].name, name) != 0) i++;
+    return i < s->count ? tn_option_effective(&s->options[i]).value : TN_STR("null");
 }

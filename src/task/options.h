@@ -19,6 +19,8 @@ struct tn_option_maker {
 
 /* The next option with the contract's default; value .s NULL: there is none. */
 struct tn_option *tn_option_begin(struct tn_option_maker *m, const char *name, struct tn_str otherwise);
+/* What ends a task's function of options. */
+enum tn_status tn_options_end(const struct tn_option_maker *m, uint32_t *count, struct tn_error *err);
 /* The package's word, placed where the fact of this name was read; fact NULL: nowhere in particular. */
 void tn_option_of_package(struct tn_option_maker *m, struct tn_option *o, struct tn_str value, const char *fact);
 
@@ -47,8 +49,9 @@ void tn_stated_request_word(struct tn_stated *s, const char *name, const char *w
 /* What a request's statements hold, at most; `texts`: bytes of the texts among them that are the request's own. */
 uint64_t tn_stated_bytes(const struct tn_stated *session, uint64_t texts);
 void tn_stated_release(struct tn_stated *s);
-/* Members "options" and "result" of an account. */
-void tn_stated_account(const struct tn_stated *s, const struct tn_recipe_run *run,
-                       void (*write_result)(const struct tn_recipe_run *run, struct tn_json_writer *w), struct tn_json_writer *w);
+/* Member "options" of an account. */
+void tn_stated_write(const struct tn_stated *s, struct tn_json_writer *w);
+/* The value of an option that is in force, as JSON. */
+struct tn_str tn_stated_value(const struct tn_stated *s, const char *name);
 
 #endif

@@ -179,8 +179,7 @@ enum tn_status tn_rerank_options(const struct tn_description *d, const struct tn
         tn_option_of_package(&m, o, tn_json_text_of_str(arena, tn_str_of(tn_act_name(rule.act))), "head.activation");
     tn_option_begin(&m, "top_k", TN_STR("null"));
     tn_text_choices_defaults(&m, route);
-    *count = m.count;
-    return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
+    return tn_options_end(&m, count, err);
 }
 
 /* ---- documents ---------------------------------------------------------------------------------------------------------- */
@@ -209,11 +208,7 @@ static void write_contract(struct tn_json_writer *w)
     tn_contract_field(w, "tokens", "count", "tokens of the pair that were used, special tokens included");
     tn_contract_field(w, "truncated", "bool per document", "whether tokens of the pair were cut");
     tn_jw_end_array(w);
-    tn_jw_key(w, "invariants");
-    tn_jw_begin_object(w);
-    tn_jw_member_bool(w, "batch_invariant", true);
-    tn_jw_member_cstr(w, "items", "one score or one error per document; with top_k the best and all errors");
-    tn_jw_end_object(w);
+    tn_contract_invariants(w, "one score or one error per document; with top_k the best and all errors");
 }
 
 /* ---- the request as a document -------------------------------------------------------------------------------------------- */
@@ -227,30 +222,20 @@ TN_DOC_OBJECT_TYPE(tn_rerank_request_type, "RerankRequest", "Documents to be ord
 
 static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
 {
-    struct tn_form_items items;
-    struct tn_text_choices choices;
+    struct tn_form form;
     struct tn_str query = TN_STR("");
-    uint64_t top_k = 0;
-    tn_rerank_request *r = tn_arena_alloc(arena, sizeof(*r));
-    if (!r || !tn_form_read_items(tn_json_get(root, "documents"), arena, &items)) {
-        return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
-    }
-    enum tn_status st = tn_form_read_choices(root, arena, &choices, err);
+    enum tn_status st = tn_form_begin(root, "documents", sizeof(tn_rerank_request), arena, &form, out, err);
+    tn_rerank_request *r = form.request;
     if (st) return st;
     (void)tn_json_str(tn_json_get(root, "query"), &query);
     *r = TN_INIT(tn_rerank_request);
-    r->query = (tn_string){query.s ? query.s : "", query.n};
-    r->documents = items.texts;
-    r->count = items.count;
-    r->role = choices.role;
+    r->query = (tn_string){query.s, query.n};
+    r->documents = form.texts;
+    r->count = form.count;
+    r->role = form.choices.role;
     r->scores = tn_form_read_scores(tn_json_get(root, "scores"));
-    if (tn_json_u64(tn_json_get(root, "top_k"), &top_k)) r->top_k = (unsigned)top_k;
-    r->truncation = choices.truncation;
-    r->side = choices.side;
-    r->atomic = choices.atomic;
-    r->batch = choices.batch;
-    r->timeout_ms = choices.timeout_ms;
-    *out = (struct tn_task_request){r, r->timeout_ms, items.ids, items.count};
+    r->top_k = tn_form_read_count(root, "top_k");
+    TN_FORM_CHOOSE(r, form);
     return TN_OK;
 }
 

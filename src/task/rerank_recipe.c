@@ -6,69 +6,34 @@
 #include "base/json_write.h"
 #include "base/utf8.h"
 #include "task/rerank.h"
+#include "task/text_recipe.h"
 
 #include <math.h>
 #include <string.h>
 
 struct tn_recipe_model {
-    struct tn_text_model text;
-    const struct tn_description *d;
+    struct tn_text_session session;
     struct tn_rerank_rule rule;
-    size_t width;
-    struct tn_stated stated;
 };
 
 struct tn_recipe_run {
-    struct tn_text_items texts;
-    struct tn_alloc *alloc;
+    struct tn_text_run base;
     struct tn_rerank_rule rule;
     tn_score_choice choice;
     size_t width, top_k;
     float *logits;   /* [count, width] */
     float *scores;   /* [count] */
     uint32_t *order; /* [count] once all are known: documents as they are delivered */
-    struct tn_stated stated;
 };
-
-/* ---- per session ------------------------------------------------------------------------------------------------------- */
-
-static void discard(struct tn_recipe_model *m)
-{
-    if (!m) return;
-    tn_stated_release(&m->stated);
-    tn_free(m->text.alloc, m);
-}
 
 static enum tn_status prepare(const struct tn_recipe_env *env, struct tn_recipe_model **out, struct tn_error *err)
 {
-    struct tn_recipe_model *m = tn_calloc(env->ctx->alloc, 1, sizeof(*m));
-    *out = NULL;
-    if (!m) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the recipe");
-    m->text = tn_text_model_of(env);
-    m->d = env->d;
-    m->rule = tn_rerank_rule_of(env->route->head);
-    m->width = (size_t)env->output_width;
-    enum tn_status st = tn_stated_begin(&m->stated, env, tn_rerank_options, err);
-    if (st) {
-        discard(m);
-        return st;
-    }
-    *out = m;
-    return TN_OK;
-}
-
-static enum tn_status probe(const struct tn_recipe_model *m, struct tn_batch *batch, struct tn_recipe_scratch *scratch,
-                            struct tn_error *err)
-{
-    return tn_text_probe(&m->text, true, batch, scratch, err);
+    enum tn_status st = tn_text_prepare(env, sizeof(**out), tn_rerank_options, out, err);
+    if (!st) (*out)->rule = tn_rerank_rule_of(env->route->head);
+    return st;
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------------- */
-
-static struct tn_text_choices choices_of(const tn_rerank_request *r)
-{
-    return (struct tn_text_choices){r->role, r->truncation, r->side, r->atomic, r->batch, r->timeout_ms};
-}
 
 static struct tn_text_source source_of(const tn_rerank_request *r, const struct tn_prompt *prompt)
 {
@@ -85,7 +50,7 @@ static enum tn_status check_query(const struct tn_recipe_model *m, tn_string que
         tn_at_option(f, "query");
         return TN_INVALID_REQUEST;
     }
-    if (query.length > m->text.ctx->limits.text_bytes) return TN_OK; /* refused as a limit when it is measured */
+    if (query.length > m->session.text.ctx->limits.text_bytes) return TN_OK; /* refused as a limit when it is measured */
     size_t valid = query.length ? tn_utf8_valid_prefix(query.data, query.length) : 0;
     if (valid == query.length) return TN_OK;
     f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "the query is not valid UTF-8 at byte %zu", valid);
@@ -98,49 +63,42 @@ static enum tn_status check_query(const struct tn_recipe_model *m, tn_string que
 static enum tn_status check(const struct tn_recipe_model *m, const tn_rerank_request *r, const struct tn_prompt **prompt,
                             struct tn_error *err)
 {
-    struct tn_text_choices choices = choices_of(r);
+    struct tn_text_choices choices = TN_TEXT_CHOICES(r, r->role);
     if ((unsigned)r->scores > TN_SCORES_PROBABILITY) {
         return tn_request_refuse(err, "scores", "scores has no such value", "auto, logit or probability", (unsigned long long)r->scores);
     }
     enum tn_status st = check_query(m, r->query, err);
-    return st ? st : tn_text_choices_check(m->d, &choices, prompt, err);
+    return st ? st : tn_text_choices_check(m->session.d, &choices, prompt, err);
 }
 
 static enum tn_status measure(const struct tn_recipe_model *m, const void *request, uint64_t *bytes, struct tn_error *err)
 {
     const tn_rerank_request *r = request;
     const struct tn_prompt *prompt;
-    uint64_t all, per_item = (uint64_t)m->width * sizeof(float) + sizeof(float) + sizeof(uint32_t);
     enum tn_status st = check(m, r, &prompt, err);
     if (st) return st;
     struct tn_text_source source = source_of(r, prompt);
-    st = tn_text_items_measure(&m->text, &source, bytes, err);
-    if (st) return st;
-    if (!tn_mul64(per_item, r->count, &all) || !tn_add64(*bytes, all, bytes) ||
-        !tn_add64(*bytes, sizeof(struct tn_recipe_run) + tn_stated_bytes(&m->stated, prompt ? prompt->name.n : 0), bytes)) {
-        return tn_request_refuse_limit(err, "documents", "items", r->count, m->text.ctx->limits.items);
-    }
-    return TN_OK;
+    struct tn_text_needs needs = {.each = (uint64_t)m->session.width * sizeof(float) + sizeof(float) + sizeof(uint32_t),
+                                  .once = sizeof(struct tn_recipe_run), .words = prompt ? prompt->name.n : 0};
+    return tn_text_measure(m, &source, needs, bytes, err);
 }
 
 static void release(struct tn_recipe_run *run)
 {
     if (!run) return;
-    tn_text_items_release(&run->texts);
-    tn_stated_release(&run->stated);
-    tn_free(run->alloc, run->logits);
-    tn_free(run->alloc, run->scores);
-    tn_free(run->alloc, run->order);
-    tn_free(run->alloc, run);
+    tn_free(run->base.alloc, run->logits);
+    tn_free(run->base.alloc, run->scores);
+    tn_free(run->base.alloc, run->order);
+    tn_text_release(run);
 }
 
 static bool allocate(struct tn_recipe_run *run, size_t count)
 {
     size_t floats;
     if (!tn_mul(count, run->width, &floats)) return false;
-    run->logits = tn_calloc(run->alloc, floats, sizeof(*run->logits));
-    run->scores = tn_calloc(run->alloc, count, sizeof(*run->scores));
-    run->order = tn_calloc(run->alloc, count, sizeof(*run->order));
+    run->logits = tn_calloc(run->base.alloc, floats, sizeof(*run->logits));
+    run->scores = tn_calloc(run->base.alloc, count, sizeof(*run->scores));
+    run->order = tn_calloc(run->base.alloc, count, sizeof(*run->order));
     return run->logits && run->scores && run->order;
 }
 
@@ -152,53 +110,38 @@ static const char *function_of(const struct tn_recipe_run *run)
     return tn_act_name(run->rule.act);
 }
 
-/* Everything that this request says, over what the package and the contract say. */
-static bool state_options(struct tn_recipe_run *run, const tn_rerank_request *r)
+static void state_options(struct tn_recipe_run *run, const tn_rerank_request *r)
 {
-    struct tn_text_choices choices = choices_of(r);
+    struct tn_stated *s = &run->base.stated;
     if (r->scores) {
-        tn_stated_request_word(&run->stated, "scores", tn_score_kind_name(tn_rerank_kind(&run->rule, r->scores)));
-        tn_stated_request_word(&run->stated, "function", function_of(run));
+        tn_stated_request_word(s, "scores", tn_score_kind_name(tn_rerank_kind(&run->rule, r->scores)));
+        tn_stated_request_word(s, "function", function_of(run));
     }
-    if (r->top_k) tn_stated_request_u64(&run->stated, "top_k", r->top_k);
-    tn_text_choices_state(&choices, &run->stated);
-    return !run->stated.no_memory;
+    if (r->top_k) tn_stated_request_u64(s, "top_k", r->top_k);
 }
+
+static const struct tn_text_hooks hooks;
 
 static enum tn_status start(const struct tn_recipe_model *m, const void *request, struct tn_alloc *alloc,
                             struct tn_recipe_run **out, struct tn_error *err)
 {
     const tn_rerank_request *r = request;
     const struct tn_prompt *prompt;
+    struct tn_recipe_run *run;
     *out = NULL;
     enum tn_status st = check(m, r, &prompt, err);
     if (st) return st;
-    struct tn_recipe_run *run = tn_calloc(alloc, 1, sizeof(*run));
-    if (!run) return tn_error_memory(err, TN_PHASE_REQUEST, "starting the request");
     struct tn_text_source source = source_of(r, prompt);
-    struct tn_text_choices choices = choices_of(r);
-    run->alloc = alloc;
+    struct tn_text_choices choices = TN_TEXT_CHOICES(r, r->role);
+    st = tn_text_begin(m, &source, &choices, &hooks, sizeof(*run), alloc, &run, err);
+    if (st) return st;
+    run->base.texts.whole = true;
     run->rule = m->rule;
     run->choice = r->scores;
-    run->width = m->width;
+    run->width = m->session.width;
     run->top_k = r->top_k;
-    tn_stated_over(&run->stated, &m->stated, alloc);
-    st = tn_text_items_start(&run->texts, &m->text, &source, alloc, err);
-    if (!st && (!allocate(run, r->count) || !state_options(run, r)))
-        st = tn_error_memory(err, TN_PHASE_REQUEST, "keeping the texts and results of the request");
-    if (st) {
-        release(run);
-        return st;
-    }
-    tn_text_choices_apply(&choices, &run->texts);
-    run->texts.whole = true;
-    *out = run;
-    return TN_OK;
-}
-
-static void finish(struct tn_recipe_run *run)
-{
-    tn_text_items_finish(&run->texts);
+    state_options(run, r);
+    return tn_text_begun(run, allocate(run, r->count), release, out, err);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------------ */
@@ -217,9 +160,9 @@ static const struct tn_text_hooks hooks = {.take = take};
 /* Failed documents behind all others: they have no score. */
 static size_t put_in_order(struct tn_recipe_run *run)
 {
-    size_t count = run->texts.count, failed = (size_t)run->texts.counts.failed, good = count - failed;
+    size_t count = run->base.texts.count, failed = (size_t)run->base.texts.counts.failed, good = count - failed;
     for (size_t i = 0; i < count; i++)
-        if (run->texts.items[i].code) run->scores[i] = -INFINITY;
+        if (run->base.texts.items[i].code) run->scores[i] = -INFINITY;
     size_t best = tn_scores_best(run->scores, count, 0, run->order);
     size_t delivered = run->top_k && run->top_k < good ? run->top_k : good;
     if (best != count || delivered == good) return count;
@@ -229,7 +172,7 @@ static size_t put_in_order(struct tn_recipe_run *run)
 
 static enum tn_status advance(struct tn_recipe_run *run, struct tn_step *step, struct tn_error *err)
 {
-    enum tn_status st = tn_text_items_advance(&run->texts, run, &hooks, step, err);
+    enum tn_status st = tn_text_advance(run, step, err);
     if (!st && step->done) step->ready = put_in_order(run);
     return st;
 }
@@ -237,16 +180,11 @@ static enum tn_status advance(struct tn_recipe_run *run, struct tn_step *step, s
 static void event(const struct tn_recipe_run *run, size_t k, tn_event *out, struct tn_error *err)
 {
     size_t i = run->order[k];
-    if (!tn_text_items_event(&run->texts, run, &hooks, i, out, err)) return;
+    if (!tn_text_items_event(&run->base.texts, i, out, err)) return;
     out->score_kind = tn_rerank_kind(&run->rule, run->choice);
     out->score = run->scores[i];
     out->logits = run->logits + i * run->width;
     out->logit_count = run->width;
-}
-
-static struct tn_run_counts counts(const struct tn_recipe_run *run)
-{
-    return run->texts.counts;
 }
 
 /* ---- documents ----------------------------------------------------------------------------------------------------------- */
@@ -263,31 +201,24 @@ static void write_item(const struct tn_recipe_run *run, size_t k, struct tn_json
     tn_jw_f32(w, run->scores[i]);
     write_result(run, w);
     tn_jw_key(w, "logits");
-    tn_jw_begin_array(w);
-    for (size_t n = 0; n < run->width; n++) tn_jw_f32(w, run->logits[i * run->width + n]);
-    tn_jw_end_array(w);
-    tn_text_item_write(w, &run->texts.items[i]);
-}
-
-static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
-{
-    tn_stated_account(&run->stated, run, write_result, w);
+    tn_jw_f32s(w, run->logits + i * run->width, run->width);
+    tn_text_write_tokens(w, run, i);
 }
 
 const struct tn_recipe tn_recipe_rerank = {
     .name = "rerank",
     .version = "1",
     .prepare = prepare,
-    .discard = discard,
-    .probe = probe,
+    .discard = tn_text_discard,
+    .probe = tn_text_probe_pair,
     .measure = measure,
     .start = start,
     .advance = advance,
-    .finish = finish,
+    .finish = tn_text_finish,
     .release = release,
     .event = event,
-    .counts = counts,
+    .counts = tn_text_counts,
     .write_result = write_result,
     .write_item = write_item,
-    .account = account,
+    .account = tn_text_account,
 };

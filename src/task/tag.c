@@ -28,8 +28,7 @@ enum tn_status tn_tag_options(const struct tn_description *d, const struct tn_ta
     tn_option_begin(&m, "aggregation", TN_STR("\"none\""));
     tn_option_begin(&m, "keep_outside", TN_STR("false"));
     tn_text_cuts_defaults(&m, route);
-    *count = m.count;
-    return m.no_memory ? tn_error_memory(err, TN_PHASE_PLAN, "stating the options of the task") : TN_OK;
+    return tn_options_end(&m, count, err);
 }
 
 /* ---- documents --------------------------------------------------------------------------------------------------------- */
@@ -55,11 +54,7 @@ static void write_contract(struct tn_json_writer *w)
     tn_contract_field(w, "tokens", "count", "tokens that were used, special tokens included");
     tn_contract_field(w, "truncated", "bool per text", "whether tokens beyond the limit were cut: nothing is said about them");
     tn_jw_end_array(w);
-    tn_jw_key(w, "invariants");
-    tn_jw_begin_object(w);
-    tn_jw_member_bool(w, "batch_invariant", true);
-    tn_jw_member_cstr(w, "items", "one result or one error per text");
-    tn_jw_end_object(w);
+    tn_contract_invariants(w, "one result or one error per text");
 }
 
 /* ---- the request as a document ------------------------------------------------------------------------------------------ */
@@ -76,28 +71,19 @@ TN_DOC_OBJECT_TYPE(tn_tag_request_type, "TagRequest", "Texts whose parts are to 
 
 static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct tn_task_request *out, struct tn_error *err)
 {
-    struct tn_form_items items;
-    struct tn_text_choices choices;
+    struct tn_form form;
     struct tn_str text;
-    tn_tag_request *r = tn_arena_alloc(arena, sizeof(*r));
-    if (!r || !tn_form_read_items(tn_json_get(root, "texts"), arena, &items)) {
-        return tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
-    }
-    enum tn_status st = tn_form_read_choices(root, arena, &choices, err);
+    enum tn_status st = tn_form_begin(root, "texts", sizeof(tn_tag_request), arena, &form, out, err);
+    tn_tag_request *r = form.request;
     if (st) return st;
     *r = TN_INIT(tn_tag_request);
-    r->texts = items.texts;
-    r->count = items.count;
+    r->texts = form.texts;
+    r->count = form.count;
     for (unsigned i = 0; tn_json_str(tn_json_get(root, "aggregation"), &text) && aggregations[i]; i++)
         if (tn_str_is(text, aggregations[i])) r->aggregation = (tn_aggregation)i;
     (void)tn_json_bool(tn_json_get(root, "keep_outside"), &r->keep_outside);
     (void)tn_json_bool(tn_json_get(root, "want_logits"), &r->want_logits);
-    r->truncation = choices.truncation;
-    r->side = choices.side;
-    r->atomic = choices.atomic;
-    r->batch = choices.batch;
-    r->timeout_ms = choices.timeout_ms;
-    *out = (struct tn_task_request){r, r->timeout_ms, items.ids, items.count};
+    TN_FORM_CHOOSE(r, form);
     return TN_OK;
 }
 

@@ -189,8 +189,8 @@ struct tn_recipe {
     /* The result document, after finish: members beside "data" (NULL: none), and of one item that has not failed. */
     void (*write_result)(const struct tn_recipe_run *run, struct tn_json_writer *w);
     void (*write_item)(const struct tn_recipe_run *run, size_t item, struct tn_json_writer *w);
-    /* Members "options" and "result" of the account; after finish. */
-    void (*account)(const struct tn_recipe_run *run, struct tn_json_writer *w);
+    /* Members "options" and "result" of the account; after finish. `recipe` is the one that this is a hook of. */
+    void (*account)(const struct tn_recipe *recipe, const struct tn_recipe_run *run, struct tn_json_writer *w);
 };
 
 /* Appends a sequence; false when it does not fit. `type_ids` NULL: zeros. The span is relative to the sequence. */

@@ -482,8 +482,9 @@ static void write_item(const struct tn_recipe_run *run, size_t item, struct tn_j
     tn_jw_end_object(w);
 }
 
-static void account(const struct tn_recipe_run *run, struct tn_json_writer *w)
+static void account(const struct tn_recipe *recipe, const struct tn_recipe_run *run, struct tn_json_writer *w)
 {
+    (void)recipe;
     tn_jw_key(w, "options");
     tn_jw_begin_object(w);
     tn_jw_end_object(w);

@@ -18,6 +18,10 @@ struct tn_text_choices {
     uint32_t timeout_ms;
 };
 
+/* Of a request that has members of these names; `role` is its own, or "" of a task that puts nothing in front. */
+#define TN_TEXT_CHOICES(r, role) \
+    ((struct tn_text_choices){role, (r)->truncation, (r)->side, (r)->atomic, (r)->batch, (r)->timeout_ms})
+
 /* Refuses values that do not exist and unknown roles; *prompt is what goes in front, NULL: nothing. */
 enum tn_status tn_text_choices_check(const struct tn_description *d, const struct tn_text_choices *c,
                                      const struct tn_prompt **prompt, struct tn_error *err);

@@ -378,21 +378,19 @@ static enum tn_status encode_item(struct tn_text_items *t, size_t i, struct tn_s
     return TN_OK;
 }
 
-static enum tn_status span_of(const struct tn_recipe_run *run, const struct tn_text_hooks *hooks, size_t i,
-                              const struct tn_text_encoding *e, struct tn_span *span)
+static enum tn_status span_of(const struct tn_text_items *t, size_t i, const struct tn_text_encoding *e, struct tn_span *span)
 {
     *span = (struct tn_span){.count = (int32_t)e->count};
     if (e->count == 0) return TN_SHAPE_OUTSIDE_ENVELOPE;
-    return hooks->span ? hooks->span(run, i, e, span) : TN_OK;
+    return t->hooks->span ? t->hooks->span(t->run, i, e, span) : TN_OK;
 }
 
 /* Puts item i, or its next window, into the batch; false when there is no room. */
-static bool ask(struct tn_text_items *t, const struct tn_recipe_run *run, const struct tn_text_hooks *hooks, size_t i,
-                const struct tn_text_encoding *e, struct tn_step *step)
+static bool ask(struct tn_text_items *t, size_t i, const struct tn_text_encoding *e, struct tn_step *step)
 {
     struct tn_text_item *item = &t->items[i];
     struct tn_span span;
-    enum tn_status st = span_of(run, hooks, i, e, &span);
+    enum tn_status st = span_of(t, i, e, &span);
     if (st) {
         settle(t, i, st, e->total);
         return true;
@@ -400,7 +398,7 @@ static bool ask(struct tn_text_items *t, const struct tn_recipe_run *run, const 
     uint32_t count = (uint32_t)e->count, total = count < t->fill_to ? t->fill_to : count;
     const uint32_t *types = t->model->type_ids ? e->type_ids : NULL;
     if (!tn_batch_add_filled(step->wanted, i, e->ids, types, count, t->filler, total, span)) return false;
-    if (hooks->pick && !hooks->pick(run, e, step->wanted)) {
+    if (t->hooks->pick && !t->hooks->pick(t->run, e, step->wanted)) {
         tn_batch_cut(step->wanted, step->wanted->sequences - 1);
         return false;
     }
@@ -411,14 +409,13 @@ static bool ask(struct tn_text_items *t, const struct tn_recipe_run *run, const 
     return true;
 }
 
-static void explain(const struct tn_text_items *t, const struct tn_recipe_run *run, const struct tn_text_hooks *hooks, size_t i,
-                    struct tn_error *err)
+static void explain(const struct tn_text_items *t, size_t i, struct tn_error *err)
 {
     const struct tn_text_item *item = &t->items[i];
     enum tn_status code = (enum tn_status)item->code;
     unsigned long long detail = item->detail;
     struct tn_finding *f;
-    if (hooks->explain && hooks->explain(run, i, code, err)) return;
+    if (t->hooks->explain && t->hooks->explain(t->run, i, code, err)) return;
     switch (code) {
     case TN_INPUT_TOO_LONG:
         if (t->truncate) {
@@ -458,11 +455,10 @@ static void explain(const struct tn_text_items *t, const struct tn_recipe_run *r
 }
 
 /* In a request of all or nothing, a failed item is the failure of the request. */
-static enum tn_status atomic_verdict(const struct tn_text_items *t, const struct tn_recipe_run *run,
-                                     const struct tn_text_hooks *hooks, size_t i, struct tn_error *err)
+static enum tn_status atomic_verdict(const struct tn_text_items *t, size_t i, struct tn_error *err)
 {
     if (!t->atomic || t->items[i].state != TN_TEXT_FINAL || t->items[i].code == TN_OK) return TN_OK;
-    explain(t, run, hooks, i, err);
+    explain(t, i, err);
     return (enum tn_status)t->items[i].code;
 }
 
@@ -481,8 +477,7 @@ static bool spent(const struct tn_text_items *t, size_t i, struct effort *effort
 }
 
 /* First pass of an atomic request: finds the first text that would fail. */
-static enum tn_status check_ahead(struct tn_text_items *t, const struct tn_recipe_run *run, const struct tn_text_hooks *hooks,
-                                  struct tn_step *step, struct tn_error *err)
+static enum tn_status check_ahead(struct tn_text_items *t, struct tn_step *step, struct tn_error *err)
 {
     struct effort effort = {0, 0};
     while (t->checked < t->count) {
@@ -491,11 +486,11 @@ static enum tn_status check_ahead(struct tn_text_items *t, const struct tn_recip
         enum tn_status st = t->items[i].state == TN_TEXT_FINAL ? TN_OK : encode_item(t, i, step, err);
         if (st) return st;
         if (t->items[i].state != TN_TEXT_FINAL) {
-            st = span_of(run, hooks, i, &scratch_of(t, i, step)->encoding, &span);
+            st = span_of(t, i, &scratch_of(t, i, step)->encoding, &span);
             if (st) settle(t, i, st, 0);
         }
         forget_own(t);
-        st = atomic_verdict(t, run, hooks, i, err);
+        st = atomic_verdict(t, i, err);
         if (st) return st;
         t->checked++;
         if (spent(t, i, &effort)) break;
@@ -515,8 +510,8 @@ static bool has_share(const struct tn_text_items *t, const struct share *share, 
 }
 
 /* The windows of item i from the next one on; *all: none is left. */
-static enum tn_status ask_windows(struct tn_text_items *t, struct tn_recipe_run *run, const struct tn_text_hooks *hooks, size_t i,
-                                  const struct share *share, struct tn_step *step, bool *all, struct tn_error *err)
+static enum tn_status ask_windows(struct tn_text_items *t, size_t i, const struct share *share, struct tn_step *step, bool *all,
+                                  struct tn_error *err)
 {
     struct tn_text_encoding *e = &scratch_of(t, i, step)->encoding;
     struct tn_text_options options = options_of(t, true);
@@ -527,9 +522,9 @@ static enum tn_status ask_windows(struct tn_text_items *t, struct tn_recipe_run 
         if (has_share(t, share, step)) return TN_OK;
         enum tn_status st = e->window == t->window ? TN_OK : tn_text_window(t->model->tokenizer, text, pair, &options, t->window, e, err);
         if (st) return st;
-        if (!ask(t, run, hooks, i, e, step)) return TN_OK;
+        if (!ask(t, i, e, step)) return TN_OK;
         if (t->items[i].state == TN_TEXT_FINAL) break;
-        if (hooks->asked(run, i, e)) return tn_error_memory(err, TN_PHASE_EXECUTE, "keeping the tokens of a window");
+        if (t->hooks->asked(t->run, i, e)) return tn_error_memory(err, TN_PHASE_EXECUTE, "keeping the tokens of a window");
     }
     *all = true;
     return TN_OK;
@@ -542,8 +537,7 @@ static void begin_next(struct tn_text_items *t)
     t->window = 0;
 }
 
-static enum tn_status fill_batch(struct tn_text_items *t, struct tn_recipe_run *run, const struct tn_text_hooks *hooks,
-                                 struct tn_step *step, struct tn_error *err)
+static enum tn_status fill_batch(struct tn_text_items *t, struct tn_step *step, struct tn_error *err)
 {
     struct share share = {step->wanted->sequences, step->wanted->rows};
     struct effort effort = {0, 0};
@@ -553,8 +547,8 @@ static enum tn_status fill_batch(struct tn_text_items *t, struct tn_recipe_run *
             bool all = true;
             if (has_share(t, &share, step)) break;
             enum tn_status st = encode_item(t, i, step, err);
-            if (!st && t->items[i].state != TN_TEXT_FINAL && t->windows) st = ask_windows(t, run, hooks, i, &share, step, &all, err);
-            else if (!st && t->items[i].state != TN_TEXT_FINAL) all = ask(t, run, hooks, i, &step->scratch->encoding, step);
+            if (!st && t->items[i].state != TN_TEXT_FINAL && t->windows) st = ask_windows(t, i, &share, step, &all, err);
+            else if (!st && t->items[i].state != TN_TEXT_FINAL) all = ask(t, i, &step->scratch->encoding, step);
             if (st) return st;
             if (!all) break;
         }
@@ -570,8 +564,7 @@ static bool is_last(const struct tn_text_items *t, const struct tn_step *step, u
     return !t->windows || (i < t->begun && (s + 1 == step->end || step->results->items[s + 1] != i));
 }
 
-static enum tn_status take_result(struct tn_text_items *t, struct tn_recipe_run *run, const struct tn_text_hooks *hooks,
-                                  struct tn_step *step, uint32_t s, struct tn_error *err)
+static enum tn_status take_result(struct tn_text_items *t, struct tn_step *step, uint32_t s, struct tn_error *err)
 {
     const struct tn_batch *batch = step->results;
     size_t i = batch->items[s];
@@ -584,26 +577,25 @@ static enum tn_status take_result(struct tn_text_items *t, struct tn_recipe_run 
     uint32_t rows;
     float *result = tn_batch_result(batch, s, &rows);
     t->place = s - step->first;
-    enum tn_status code = batch->status[s] == TN_SEQUENCE_DONE ? hooks->take(run, i, result, rows, batch->width, step)
+    enum tn_status code = batch->status[s] == TN_SEQUENCE_DONE ? t->hooks->take(t->run, i, result, rows, batch->width, step)
                                                                : TN_NUMERICAL_FAILURE;
     bool last = is_last(t, step, s, i);
-    if (!code && last && hooks->complete) code = hooks->complete(run, i);
+    if (!code && last && t->hooks->complete) code = t->hooks->complete(t->run, i);
     if (code == TN_INSUFFICIENT_MEMORY) return tn_error_memory(err, TN_PHASE_EXECUTE, "keeping a result");
     t->counts.sequences++;
     if (!code && !last) return TN_OK;
     settle(t, i, code, item->detail);
     t->counts.tokens += item->tokens;
     t->counts.truncated += item->truncated;
-    return atomic_verdict(t, run, hooks, i, err);
+    return atomic_verdict(t, i, err);
 }
 
-enum tn_status tn_text_items_advance(struct tn_text_items *t, struct tn_recipe_run *run, const struct tn_text_hooks *hooks,
-                                     struct tn_step *step, struct tn_error *err)
+enum tn_status tn_text_items_advance(struct tn_text_items *t, struct tn_step *step, struct tn_error *err)
 {
     enum tn_status st = TN_OK;
     bool checking = t->atomic && t->checked < t->count;
-    for (uint32_t s = step->first; !st && step->results && s < step->end; s++) st = take_result(t, run, hooks, step, s, err);
-    if (!st && step->wanted) st = checking ? check_ahead(t, run, hooks, step, err) : fill_batch(t, run, hooks, step, err);
+    for (uint32_t s = step->first; !st && step->results && s < step->end; s++) st = take_result(t, step, s, err);
+    if (!st && step->wanted) st = checking ? check_ahead(t, step, err) : fill_batch(t, step, err);
     if (st) return st;
     while (t->ready < t->begun && t->items[t->ready].state == TN_TEXT_FINAL) t->ready++;
     step->done = t->ready == t->count;
@@ -612,24 +604,16 @@ enum tn_status tn_text_items_advance(struct tn_text_items *t, struct tn_recipe_r
     return TN_OK;
 }
 
-bool tn_text_items_event(const struct tn_text_items *t, const struct tn_recipe_run *run, const struct tn_text_hooks *hooks,
-                         size_t i, tn_event *out, struct tn_error *err)
+bool tn_text_items_event(const struct tn_text_items *t, size_t i, tn_event *out, struct tn_error *err)
 {
     const struct tn_text_item *item = &t->items[i];
     *out = (tn_event){.kind = TN_EVENT_ITEM, .status = (tn_status)item->code, .index = i};
     if (item->code != TN_OK) {
-        explain(t, run, hooks, i, err);
+        explain(t, i, err);
         return false;
     }
     out->tokens = item->tokens;
     out->tokens_total = (size_t)item->detail;
     out->truncated = item->truncated;
     return true;
-}
-
-void tn_text_item_write(struct tn_json_writer *w, const struct tn_text_item *item)
-{
-    tn_jw_member_u64(w, "tokens", item->tokens);
-    if (item->truncated) tn_jw_member_u64(w, "tokens_total", item->detail);
-    tn_jw_member_bool(w, "truncated", item->truncated);
 }

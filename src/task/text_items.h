@@ -53,8 +53,12 @@ struct tn_text_item {
     uint64_t detail; /* tokens before truncation; for invalid text the byte at fault */
 };
 
+struct tn_text_hooks;
+
 struct tn_text_items {
     const struct tn_text_model *model; /* NULL once finished */
+    const struct tn_text_hooks *hooks;
+    struct tn_recipe_run *run; /* what the hooks get */
     struct tn_alloc *alloc;
     const char *noun;
     struct tn_text_options encode;
@@ -100,7 +104,10 @@ struct tn_text_hooks {
 /* Checks pointers, counts and limits. *bytes: what the items hold, and what the longest needs while it is tokenized. */
 enum tn_status tn_text_items_measure(const struct tn_text_model *m, const struct tn_text_source *source, uint64_t *bytes,
                                      struct tn_error *err);
-/* Copies the texts. The source was measured. The caller sets atomic, whole, truncate, batch, fill_to and encode afterwards. */
+/*
+ * Copies the texts. The source was measured. The caller sets hooks, run, atomic, whole, truncate, batch, fill_to and encode
+ * afterwards.
+ */
 enum tn_status tn_text_items_start(struct tn_text_items *t, const struct tn_text_model *m,
                                    const struct tn_text_source *source, struct tn_alloc *alloc, struct tn_error *err);
 /* An item that fails before its turn; `detail` is for `explain`. */
@@ -109,9 +116,8 @@ void tn_text_items_fail(struct tn_text_items *t, size_t i, enum tn_status code, 
 void tn_text_items_finish(struct tn_text_items *t);
 void tn_text_items_release(struct tn_text_items *t);
 
-/* One call of a recipe's advance. `run` is what the hooks get. */
-enum tn_status tn_text_items_advance(struct tn_text_items *t, struct tn_recipe_run *run, const struct tn_text_hooks *hooks,
-                                     struct tn_step *step, struct tn_error *err);
+/* One call of a recipe's advance. */
+enum tn_status tn_text_items_advance(struct tn_text_items *t, struct tn_step *step, struct tn_error *err);
 /* Tokens of item i in the scratch, with offsets when `offsets`; for hooks that look at a sequence's tokens again. */
 enum tn_status tn_text_items_encode(const struct tn_text_items *t, size_t i, bool offsets, struct tn_recipe_scratch *scratch,
                                     struct tn_error *err);
@@ -119,11 +125,7 @@ enum tn_status tn_text_items_encode(const struct tn_text_items *t, size_t i, boo
 void tn_text_items_text(const struct tn_text_items *t, size_t i, struct tn_str *text, struct tn_str *pair);
 
 /* Index, status, token counts; fills err and returns false when the item has failed. */
-bool tn_text_items_event(const struct tn_text_items *t, const struct tn_recipe_run *run, const struct tn_text_hooks *hooks,
-                         size_t i, tn_event *out, struct tn_error *err);
-
-/* Members tokens, tokens_total (where they differ) and truncated of an item's object. */
-void tn_text_item_write(struct tn_json_writer *w, const struct tn_text_item *item);
+bool tn_text_items_event(const struct tn_text_items *t, size_t i, tn_event *out, struct tn_error *err);
 
 /* What to do about numbers that are none. */
 const char *tn_text_remedy_of_numbers(bool reduced);
