@@ -218,6 +218,7 @@ static tn_status read_plan(struct cli *cli, tn_plan **out)
 static tn_status parse_plan(struct cli *cli, tn_plan *plan)
 {
     size_t length;
+    if (cli->plan_text) return TN_OK;
     tn_status status = tn_plan_json(plan, &cli->plan_text, cli->err);
     if (status != TN_OK) return status;
     const char *text = tn_document_text(cli->plan_text, &length);
@@ -232,6 +233,16 @@ tn_status cli_plan_task(struct cli *cli, const char **task)
     if (status == TN_OK) status = parse_plan(cli, cli->plan_read);
     *task = status == TN_OK ? cli_json_text(cli_json_get(cli->plan_doc.root, "task")) : NULL;
     return status;
+}
+
+tn_status cli_check_planned(struct cli *cli, const char *task, const char *planned)
+{
+    if (!task || strcmp(task, planned) == 0) return TN_OK;
+    if (cli->values.task) cli_refuse(cli, TN_INVALID_REQUEST, "task", "--task and --plan name different tasks");
+    else cli_refuse(cli, TN_INVALID_REQUEST, "plan", "the plan is for another task than %s runs", cli_verbs[cli->values.verb].name);
+    snprintf(cli->problem.found, sizeof(cli->problem.found), "%.100s by --plan", planned);
+    snprintf(cli->problem.expected, sizeof(cli->problem.expected), "%.100s", task);
+    return cli->problem.code;
 }
 
 /* Accepts --plan for verbs that do not run it themselves: their options come from it. */
@@ -318,8 +329,10 @@ tn_status cli_open_package(struct cli *cli, bool limited)
 tn_status cli_make_plan(struct cli *cli, const char *task, tn_plan **out)
 {
     tn_plan_options options;
-    if (cli->values.plan) return read_plan(cli, out);
-    tn_status status = cli_plan_options(cli, task, &options);
+    const char *planned;
+    tn_status status = cli->values.plan ? cli_plan_task(cli, &planned) : cli_plan_options(cli, task, &options);
+    if (status == TN_OK && cli->values.plan) status = cli_check_planned(cli, task, planned);
+    if (status == TN_OK && cli->values.plan) return read_plan(cli, out);
     if (status != TN_OK) return status;
     return tn_plan_new(cli->package, &options, out, cli->err);
 }

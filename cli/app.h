@@ -64,7 +64,9 @@ tn_status cli_open_runtime(struct cli *cli, bool limited);
 tn_status cli_open_package(struct cli *cli, bool limited);
 /* The options of a plan, from the command line, or from the plan that --plan names. Valid as long as cli. */
 tn_status cli_plan_options(struct cli *cli, const char *task, tn_plan_options *out);
-/* The plan: the one of --plan, or a new one. */
+/* Whether a task that was asked for, NULL: none was, is that of the plan. */
+tn_status cli_check_planned(struct cli *cli, const char *task, const char *planned);
+/* The plan: the one of --plan, which must be for the task, or a new one. `task` NULL: that of --plan. */
 tn_status cli_make_plan(struct cli *cli, const char *task, tn_plan **out);
 /* Reads --plan and names the task that it is for; the next cli_make_plan gives that plan. Valid while `cli` is. */
 tn_status cli_plan_task(struct cli *cli, const char **task);

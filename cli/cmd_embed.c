@@ -136,15 +136,6 @@ static tn_status emit_until(struct embed *e, size_t end)
 
 /* ---- one chunk ---- */
 
-static char *fault_json(struct embed *e, const struct cli_item *item)
-{
-    cli_refuse(e->cli, TN_INVALID_REQUEST, "file", "%s", item->fault);
-    snprintf(e->cli->problem.expected, sizeof(e->cli->problem.expected), "a JSON string or {\"id\", \"text\"}");
-    char *json = cli_error_json(e->cli, TN_INVALID_REQUEST);
-    memset(&e->cli->problem, 0, sizeof(e->cli->problem));
-    return json;
-}
-
 /* Room for the chunk's items; rows of items without a text are final already. */
 static size_t prepare(struct embed *e)
 {
@@ -159,7 +150,7 @@ static size_t prepare(struct embed *e)
     e->row_count = count;
     for (size_t i = 0; i < count; i++) {
         const struct cli_item *item = &e->chunk.items[i];
-        e->rows[i] = (struct row){.error = item->fault ? fault_json(e, item) : NULL};
+        e->rows[i] = (struct row){.error = item->fault ? cli_fault_json(e->cli, item->fault) : NULL};
         if (item->fault) continue;
         e->item_of[texts] = i;
         e->texts[texts++] = (tn_string){e->chunk.bytes ? e->chunk.bytes + item->at : "", item->length};
@@ -268,35 +259,12 @@ static tn_status run(struct embed *e)
     return status;
 }
 
-/* The JSON document ends as one, also when the work did not. */
-static int finish_json(struct embed *e, tn_status status)
-{
-    struct cli_out *o = &e->cli->out;
-    int code = e->totals.failed ? CLI_EXIT_SOME_FAILED : 0;
-    if (!e->header) return cli_fail_any(e->cli, status);
-    cli_out_text(o, e->data_begun ? "\n],\n" : "],\n");
-    if (status != TN_OK) {
-        if (status == TN_CANCELLED && cli_signal() != 0) status = cli_stopped(e->cli);
-        char *error = cli_error_json(e->cli, status);
-        cli_out_text(o, "\"error\": ");
-        cli_out_text(o, error);
-        cli_out_text(o, ",\n");
-        free(error);
-        code = tn_status_exit_code(status);
-        e->account.outcome = status;
-    }
-    cli_out_text(o, "\"account\": ");
-    cli_account_write(&e->account, o);
-    cli_out_text(o, "}\n");
-    return code;
-}
-
 static int finish(struct embed *e, tn_status status)
 {
     if (e->npy.columns == 0) e->npy.columns = e->totals.dimensions;
     if (status == TN_OK && e->cli->values.npy) status = cli_npy_finish(&e->npy);
     if (e->cli->out.failure) return CLI_EXIT_FAILED; /* told by cli_end */
-    if (e->cli->values.json) return finish_json(e, status);
+    if (e->header) return cli_end_document(e->cli, &e->account, e->data_begun, e->totals.failed > 0, status);
     if (status != TN_OK) return cli_fail_any(e->cli, status);
     cli_embed_page_end(&e->page, &e->totals, cli_account_root(&e->account));
     return e->totals.failed ? CLI_EXIT_SOME_FAILED : 0;

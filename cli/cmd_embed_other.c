@@ -53,7 +53,7 @@ static tn_status assess(struct cli *cli, const char *task, bool *served, bool *n
 
 tn_status cli_embed_task(struct cli *cli, const char **task)
 {
-    const char *asked = cli->values.task;
+    const char *asked = cli->values.task, *planned;
     const char *best = NULL, *nearest = NULL;
     if (cli->values.truncate && cli->values.truncation) {
         cli_refuse(cli, TN_INVALID_REQUEST, "truncate", "--truncate and --truncation say the same thing twice");
@@ -61,8 +61,10 @@ tn_status cli_embed_task(struct cli *cli, const char **task)
         return cli->problem.code;
     }
     if (cli->values.plan) {
-        tn_status status = cli_plan_task(cli, &asked);
+        tn_status status = cli_plan_task(cli, &planned);
+        if (status == TN_OK) status = cli_check_planned(cli, asked, planned);
         if (status != TN_OK) return status;
+        asked = planned;
     }
     if (asked && !is_kind(asked)) {
         cli_refuse(cli, TN_INVALID_REQUEST, "task", "embed does not run this task");

@@ -23,10 +23,7 @@ tn_status cli_open_for_task(struct cli *cli, bool limited, tn_plan_options *opti
     tn_status status = find_task(cli, &task);
     if (status == TN_OK) status = cli_open_package(cli, limited);
     if (status == TN_OK) status = cli_plan_options(cli, task, options);
-    if (status != TN_OK || !task || strcmp(options->task, task) == 0) return status;
-    cli_refuse(cli, TN_INVALID_REQUEST, "task", "--task and --plan name different tasks");
-    snprintf(cli->problem.found, sizeof(cli->problem.found), "%s and %s", task, options->task);
-    return cli->problem.code;
+    return status == TN_OK ? cli_check_planned(cli, task, options->task) : status;
 }
 
 /* Every task that there is. */

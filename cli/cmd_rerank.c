@@ -21,7 +21,7 @@ struct rerank {
     tn_string *documents;
     size_t *item_of; /* document -> item of the input */
     size_t document_count, place;
-    uint64_t failed, truncated;
+    uint64_t failed;
     struct cli_account account;
     struct cli_progress progress;
     bool begun; /* the document on standard output */
@@ -82,7 +82,6 @@ static void emit(struct rerank *r, size_t i, const tn_event *e, const char *erro
 {
     write_head(r);
     r->failed += error != NULL;
-    r->truncated += e && e->truncated;
     if (r->cli->values.json) write_json(r, i, e, error);
     else if (error) write_failure(r, i, error);
     else write_line(r, i, e);
@@ -162,34 +161,18 @@ static tn_status run(struct rerank *r)
 
 /* ---- the end ------------------------------------------------------------------------------------------------------ */
 
-static int finish_json(struct rerank *r, tn_status status)
-{
-    struct cli_out *o = &r->cli->out;
-    if (!r->begun) return cli_fail_any(r->cli, status);
-    cli_out_text(o, r->place ? "\n],\n" : "],\n");
-    if (status != TN_OK) {
-        char *error = cli_error_json(r->cli, status);
-        cli_out_text(o, "\"error\": ");
-        cli_out_text(o, error);
-        cli_out_text(o, "}\n");
-        free(error);
-        return tn_status_exit_code(status);
-    }
-    cli_out_text(o, "\"account\": ");
-    cli_account_write(&r->account, o);
-    cli_out_text(o, "}\n");
-    return r->failed ? CLI_EXIT_SOME_FAILED : 0;
-}
-
 static void show_account(struct rerank *r)
 {
     struct cli_view *v = &r->cli->view;
     const struct cli_json *account = cli_account_root(&r->account);
+    uint64_t cut = 0; /* also of documents that are not among the best */
+    cli_json_u64(cli_json_path(account, "counts.truncated"), &cut);
     if (r->failed) cli_say("%llu of %zu documents failed", (unsigned long long)r->failed, r->chunk.count);
     if (r->cli->values.quiet) return;
     cli_view_heading(v, "account");
-    cli_view_fieldf(v, "documents", "%zu, %s tokens%s", r->chunk.count, cli_json_text(cli_json_path(account, "counts.tokens")),
-                    r->truncated ? "; those with + were cut with the query to the model's length, the longest first" : "");
+    cli_view_fieldf(v, "documents", "%zu, %s tokens", r->chunk.count, cli_json_text(cli_json_path(account, "counts.tokens")));
+    if (cut) cli_view_fieldf(v, "cut (+)", "%llu that are longer with the query than the model takes (%s)", (unsigned long long)cut,
+                             cli_json_text(cli_json_path(account, "options.truncation.value")));
     cli_view_field(v, "scores", cli_json_text(cli_json_path(account, "result.score_kind")));
     cli_ask_ran_as(v, account);
 }
@@ -197,7 +180,7 @@ static void show_account(struct rerank *r)
 static int finish(struct rerank *r, tn_status status)
 {
     if (r->cli->out.failure) return CLI_EXIT_FAILED; /* told by cli_end */
-    if (r->cli->values.json) return finish_json(r, status);
+    if (r->cli->values.json && r->begun) return cli_end_document(r->cli, &r->account, r->place > 0, r->failed > 0, status);
     if (status != TN_OK) return cli_fail_any(r->cli, status);
     show_account(r);
     return r->failed ? CLI_EXIT_SOME_FAILED : 0;

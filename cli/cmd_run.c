@@ -62,7 +62,7 @@ int cli_run(struct cli *cli)
     uint64_t failed = 0;
     tn_document *result = NULL;
     tn_status status = TN_OK;
-    if (!cli->values.task) status = refuse_missing(cli, "task", "--task TASK; `tenon tasks` lists them");
+    if (!cli->values.task && !cli->values.plan) status = refuse_missing(cli, "task", "--task TASK, or --plan FILE; `tenon tasks` lists the tasks");
     if (status == TN_OK && cli->values.input_count > 1)
         status = cli_refuse(cli, TN_INVALID_REQUEST, "input", "--input is given twice");
     if (status == TN_OK && cli->values.input_count == 0) status = refuse_missing(cli, "input", "--input REQUEST.json, - for standard input");

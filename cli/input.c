@@ -37,6 +37,8 @@ tn_status cli_input_open(struct cli_input *in, struct cli *cli)
     if (file && cli->values.operand_count > 1)
         return refuse(cli, "file", "texts are given twice", "texts as operands, or --file, not both");
     if (in->jsonl && !file) return refuse(cli, "jsonl", "--jsonl describes --file, which is not given", "--file PATH or --file -");
+    if (!file && cli->values.operand_count < 2 && cli->values.verb == CLI_RERANK)
+        return refuse(cli, "", "there is no document", "DOC..., --file PATH or --file -");
     if (!file && cli->values.operand_count < 2) return refuse(cli, "", "there is no text", "TEXT..., --file PATH or --file -");
     if (!file) return TN_OK;
     in->own_fd = strcmp(file, "-") != 0;

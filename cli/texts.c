@@ -237,27 +237,24 @@ static tn_status run(struct texts *t)
     return status;
 }
 
-/* The JSON document ends as one, also when the work did not. */
-static int finish_json(struct texts *t, tn_status status)
+int cli_end_document(struct cli *cli, struct cli_account *account, bool any, bool some_failed, tn_status status)
 {
-    struct cli_out *o = &t->cli->out;
-    int code = t->totals.failed ? CLI_EXIT_SOME_FAILED : 0;
-    if (!t->header) return cli_fail_any(t->cli, status);
-    cli_out_text(o, t->data_begun ? "\n],\n" : "],\n");
+    struct cli_out *o = &cli->out;
+    cli_out_text(o, any ? "\n]" : "]");
     if (status != TN_OK) {
-        if (status == TN_CANCELLED && cli_signal() != 0) status = cli_stopped(t->cli);
-        char *error = cli_error_json(t->cli, status);
-        cli_out_text(o, "\"error\": ");
+        if (status == TN_CANCELLED && cli_signal() != 0) status = cli_stopped(cli);
+        char *error = cli_error_json(cli, status);
+        cli_out_text(o, ",\n\"error\": ");
         cli_out_text(o, error);
-        cli_out_text(o, ",\n");
         free(error);
-        code = tn_status_exit_code(status);
-        t->account.outcome = status;
+        account->outcome = status;
     }
-    cli_out_text(o, "\"account\": ");
-    cli_account_write(&t->account, o);
+    if (account->requests) {
+        cli_out_text(o, ",\n\"account\": ");
+        cli_account_write(account, o);
+    }
     cli_out_text(o, "}\n");
-    return code;
+    return status != TN_OK ? tn_status_exit_code(status) : some_failed ? CLI_EXIT_SOME_FAILED : 0;
 }
 
 static void show_account(struct texts *t)
@@ -279,7 +276,7 @@ static void show_account(struct texts *t)
 static int finish(struct texts *t, tn_status status)
 {
     if (t->cli->out.failure) return CLI_EXIT_FAILED; /* told by cli_end */
-    if (t->cli->values.json) return finish_json(t, status);
+    if (t->header) return cli_end_document(t->cli, &t->account, t->data_begun, t->totals.failed > 0, status);
     if (status != TN_OK) return cli_fail_any(t->cli, status);
     show_account(t);
     return t->totals.failed ? CLI_EXIT_SOME_FAILED : 0;

@@ -58,5 +58,10 @@ void cli_put_numbers(struct cli_out *o, const float *x, size_t n);
 void cli_put_failure(struct cli_out *o, size_t index, const char *error_json);
 /* An error as the object of an item that could not even be read from the input; new string (free). */
 char *cli_fault_json(struct cli *cli, const char *fault);
+/*
+ * The JSON document ends as one, also when the work did not: behind the rows of "data", of which there are `any`. Returns
+ * the exit code.
+ */
+int cli_end_document(struct cli *cli, struct cli_account *account, bool any, bool some_failed, tn_status status);
 
 #endif
