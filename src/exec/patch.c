@@ -27,6 +27,7 @@ enum { ROUNDS = 8, NAMES = 64 };
     X("integer", tn_patch_integer, "products of quantised numbers give floats, with their scales and biases") \
     X("activation", tn_patch_activation, "biases, residuals and activations behind products are computed with them") \
     X("last", tn_patch_last, "chains around depthwise convolutions are computed with channels last") \
+    X("pair", tn_patch_pair, "depthwise windows and factors of channels go into the products behind them") \
     X("constants", NULL, "what follows from constants alone is computed when a program is made")
 
 static const struct tn_patch patches[] = {

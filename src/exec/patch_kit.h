@@ -75,6 +75,7 @@ bool tn_patch_pairs(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_affine(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_last(struct tn_rewrite *w, uint32_t i);
 void tn_last_free(struct tn_rewrite *w);
+bool tn_patch_pair(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_written(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_gelu(struct tn_rewrite *w, uint32_t i);
 bool tn_patch_norm(struct tn_rewrite *w, uint32_t i);

@@ -522,11 +522,15 @@ struct tn_planes_args {
  *
  *     y[row][map] = after(sum over k of x[row][k] w[map][k] + bias[map] + residual[row][map])
  *
- * Sums are those of linear: chunks of 192 steps, each from zero by fused multiply-adds in order, added in order.
+ * Sums are those of linear: chunks of 192 steps, each from zero by fused multiply-adds in order, added in order. A row may
+ * stand in several places, which are the rows of a window: element k is then x[row * x_stride + k / part * part_stride +
+ * k % part] with part = k / segments.
  */
 struct tn_pixels_args {
     const float *x;
     size_t x_stride, rows, k; /* k >= 1 */
+    size_t segments;          /* 0 counts as 1; divides k */
+    size_t segment_stride;
     const void *packed;       /* [maps][k], from pixels_pack */
     const float *bias;        /* [maps], or NULL */
     const struct tn_after *after; /* or NULL: nothing */

@@ -70,6 +70,59 @@ static void walk_rows(void *user, uint64_t begin, uint64_t end)
     }
 }
 
+/*
+ * Elements of four bytes whose last two dimensions change places: items are blocks of the one that is dense in x, so that its
+ * lines are read to the end while they are in the cache.
+ */
+enum { TURNED = 32 };
+
+static void turn_block(const uint32_t *x, int64_t x_stride, uint32_t *y, int64_t y_stride, int64_t rows, int64_t columns)
+{
+    int64_t k = 0;
+    for (; k + 4 <= columns; k += 4) {
+        const uint32_t *a = x + k * x_stride, *b = a + x_stride, *c = b + x_stride, *d = c + x_stride;
+        for (int64_t i = 0; i < rows; i++) {
+            uint32_t *to = y + i * y_stride + k;
+            to[0] = a[i];
+            to[1] = b[i];
+            to[2] = c[i];
+            to[3] = d[i];
+        }
+    }
+    if (columns - k == 3) {
+        const uint32_t *a = x + k * x_stride, *b = a + x_stride, *c = b + x_stride;
+        for (int64_t i = 0; i < rows; i++) {
+            uint32_t *to = y + i * y_stride + k;
+            to[0] = a[i];
+            to[1] = b[i];
+            to[2] = c[i];
+        }
+        return;
+    }
+    for (; k < columns; k++) {
+        for (int64_t i = 0; i < rows; i++) y[i * y_stride + k] = x[k * x_stride + i];
+    }
+}
+
+static void walk_turned(void *user, uint64_t begin, uint64_t end)
+{
+    const struct walk *w = user;
+    const struct tn_move *m = w->m;
+    const uint32_t from = m->rank - 2, to = m->rank - 1;
+    const uint64_t blocks = ((uint64_t)m->dims[from] + TURNED - 1) / TURNED;
+    for (uint64_t item = begin; item < end; item++) {
+        int64_t x = m->x_begin, y = m->y_begin, at = (int64_t)(item % blocks) * TURNED, rows = m->dims[from] - at < TURNED ? m->dims[from] - at : TURNED;
+        uint64_t rest = item / blocks;
+        for (uint32_t i = from; i-- > 0;) {
+            int64_t place = (int64_t)(rest % (uint64_t)m->dims[i]);
+            rest /= (uint64_t)m->dims[i];
+            x += place * m->x_stride[i];
+            y += place * m->y_stride[i];
+        }
+        turn_block((const uint32_t *)m->x + x + at, m->x_stride[to], (uint32_t *)m->y + y + at * m->y_stride[from], m->y_stride[from], rows, m->dims[to]);
+    }
+}
+
 /* Neighbouring dimensions that both sides walk alike become one. */
 static void merge(struct tn_move *m)
 {
@@ -101,6 +154,12 @@ void tn_move(struct tn_run *r, struct tn_move m, size_t size)
         if (m.dims[i] == 0) return;
     }
     merge(&m);
+    if (size == 4 && m.rank >= 2 && m.x_stride[m.rank - 2] == 1 && m.y_stride[m.rank - 1] == 1) {
+        uint64_t blocks = ((uint64_t)m.dims[m.rank - 2] + TURNED - 1) / TURNED;
+        for (uint32_t i = 0; i + 2 < m.rank; i++) blocks *= (uint64_t)m.dims[i];
+        tn_run_items(r, blocks, (uint64_t)m.dims[m.rank - 1] * TURNED, walk_turned, &w);
+        return;
+    }
     for (uint32_t i = 0; i + 1 < m.rank; i++) rows *= (uint64_t)m.dims[i];
     tn_run_items(r, rows, (uint64_t)m.dims[m.rank - 1], walk_rows, &w);
 }

@@ -23,6 +23,7 @@ extern const struct tn_operators tn_ops_conv;
 extern const struct tn_operators tn_ops_conv_deform;
 extern const struct tn_operators tn_ops_conv_integer;
 extern const struct tn_operators tn_ops_conv_last;
+extern const struct tn_operators tn_ops_conv_last_pair;
 extern const struct tn_operators tn_ops_conv_transpose;
 extern const struct tn_operators tn_ops_dropout;
 extern const struct tn_operators tn_ops_einsum;
@@ -47,6 +48,7 @@ extern const struct tn_operators tn_ops_move;
 extern const struct tn_operators tn_ops_norm;
 extern const struct tn_operators tn_ops_norm_axis;
 extern const struct tn_operators tn_ops_pool;
+extern const struct tn_operators tn_ops_pool_last;
 extern const struct tn_operators tn_ops_quantize;
 extern const struct tn_operators tn_ops_random;
 extern const struct tn_operators tn_ops_recurrent;
@@ -84,6 +86,7 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_conv_deform,
     &tn_ops_conv_integer,
     &tn_ops_conv_last,
+    &tn_ops_conv_last_pair,
     &tn_ops_conv_transpose,
     &tn_ops_dropout,
     &tn_ops_einsum,
@@ -108,6 +111,7 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_norm,
     &tn_ops_norm_axis,
     &tn_ops_pool,
+    &tn_ops_pool_last,
     &tn_ops_quantize,
     &tn_ops_random,
     &tn_ops_recurrent,

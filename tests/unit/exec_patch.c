@@ -405,8 +405,9 @@ static void emit_deep(struct generating *s)
     snprintf(in, sizeof(in), "v%d", x);
     if (below(s, 2)) emit(s, (const char *[]){"Relu", "HardSwish", "Tanh"}[below(s, 3)], in, "");
     x = s->values - 1;
-    if (below(s, 2)) {
-        reals(&s->g, name[2], "4,4,1,1", 16, -1, 1, &s->state);
+    int kind = below(s, 3);
+    if (kind < 2) reals(&s->g, name[2], "4,4,1,1", 16, -1, 1, &s->state);
+    if (kind == 0) {
         snprintf(in, sizeof(in), "v%d", x);
         emit_row(s, "GlobalAveragePool", in, "");
         snprintf(in, sizeof(in), "w%d %s", s->rows - 1, name[2]);
@@ -415,6 +416,12 @@ static void emit_deep(struct generating *s)
         emit_row(s, "HardSigmoid", in, "");
         snprintf(in, sizeof(in), "v%d w%d", x, s->rows - 1);
         emit(s, "Mul", in, "");
+    }
+    if (kind < 2) {
+        snprintf(in, sizeof(in), "v%d %s", s->values - 1, name[2]);
+        emit(s, "Conv", in, "");
+        snprintf(in, sizeof(in), "v%d v%d", s->values - 1, pick(s));
+        if (below(s, 2)) emit(s, "Add", in, "");
     } else {
         reals(&s->g, name[2], "4,8,1,1", 32, -1, 1, &s->state);
         snprintf(in, sizeof(in), "v%d v%d", x, pick(s));
@@ -497,7 +504,7 @@ TEST(generated_graphs_compute_the_same_with_and_without_patches)
     size_t patches;
     const struct tn_patch *list = tn_patches(&patches);
     static const char *const forms[] = {"\"norm\"", "\"gelu\"", "\"attend\"", "\"affine\"", "\"activation\"", "\"integer\"", "\"nibbles\"",
-                                        "\"last\""};
+                                        "\"last\"", "\"pair\""};
     enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
     unsigned applied = 0, failures = 0, found[FORMS] = {0};
     begin();

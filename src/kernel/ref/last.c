@@ -20,12 +20,13 @@ void tn_ref_pixels_pack(const void *w, enum tn_float_type type, size_t maps, siz
     for (size_t i = begin; i < end; i++) ((float *)packed)[i] = tn_load_element(type, w, i);
 }
 
-static float product(const float *x, const float *w, size_t k)
+static float product(const struct tn_pixels_args *a, const float *x, const float *w)
 {
+    size_t part = a->segments > 1 ? a->k / a->segments : a->k;
     float total = 0;
-    for (size_t begin = 0; begin < k; begin += CHUNK) {
+    for (size_t begin = 0; begin < a->k; begin += CHUNK) {
         float sum = 0;
-        for (size_t i = begin; i < k && i < begin + CHUNK; i++) sum = fmaf(w[i], x[i], sum);
+        for (size_t i = begin; i < a->k && i < begin + CHUNK; i++) sum = fmaf(w[i], x[i / part * a->segment_stride + i % part], sum);
         total = begin ? total + sum : sum;
     }
     return total;
@@ -37,7 +38,7 @@ void tn_ref_pixels(const struct tn_pixels_args *a)
     tn_share(a->maps, a->part, a->parts, &begin, &end);
     for (size_t row = 0; row < a->rows; row++) {
         for (size_t map = begin; map < end; map++) {
-            float v = product(a->x + row * a->x_stride, (const float *)a->packed + map * a->k, a->k) + (a->bias ? a->bias[map] : 0);
+            float v = product(a, a->x + row * a->x_stride, (const float *)a->packed + map * a->k) + (a->bias ? a->bias[map] : 0);
             if (a->residual) v += map < a->residual_maps ? a->residual[row * a->residual_stride + map] : 0;
             a->y[row * a->y_stride + map] = tn_ref_after(a->after, v);
         }

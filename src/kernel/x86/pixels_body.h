@@ -1,6 +1,6 @@
 /*
- * Products of pixels for one instruction set: the tiles of linear layers (tile_sums.h) over the same panels, with what
- * follows a sum done while the sums are in registers.
+ * Products of pixels for one instruction set: tiles as those of linear layers over the same panels, with what follows a sum
+ * done while the sums are in registers. Of a last panel with few columns half a vector less is computed.
  */
 #include "base/checked.h"
 #include "kernel/x86/after_vec.h"
@@ -11,7 +11,8 @@
 
 enum {
     PIXELS_BLOCK = 64 << 10, /* floats of the rows of a block: a quarter of a small L2 cache */
-    PIXELS_AHEAD = 512,
+    PIXELS_NEAR = 512,        /* bytes between a weight that is used and the one that is asked for */
+    PIXELS_FAR = 4096,        /* by the first tile of a panel, to which weights come from afar */
 };
 
 bool TN_ISA(pixels_pack_size)(size_t maps, size_t k, size_t *bytes)
@@ -28,11 +29,61 @@ void TN_ISA(pixels_pack)(const void *w, enum tn_float_type type, size_t maps, si
 }
 
 struct pixel_tile {
-    struct tile t; /* its bias need not be padded */
+    const float *x;
+    size_t x_stride, k, part, part_stride; /* steps of a segment, and from one to the next */
+    const float *panel;                    /* [k][panel_stride] */
+    float *y;
+    size_t y_stride, columns;
+    const float *bias;     /* not padded; or NULL */
     const float *residual; /* or NULL */
     size_t residual_stride, residual_columns;
     const struct tn_after *after;
+    ptrdiff_t prefetch;
 };
+
+/* `count` steps more. A tile has nv vectors of columns, and half a one with `half`; panels have whole ones. */
+TN_INLINE void pixels_steps(vec sum[TILE_ROWS][2], vhalf low[TILE_ROWS], const struct pixel_tile *t, const float *x, const float *w, const size_t count,
+                            const int rows, const int nv, const bool half)
+{
+    const size_t x_stride = t->x_stride;
+    const ptrdiff_t ahead = t->prefetch;
+    for (size_t step = 0; step < count; step++, x++, w += (nv + half) * VEC) {
+        vec column[2];
+        vhalf last = h_zero();
+#pragma GCC unroll 2
+        for (int v = 0; v < nv; v++) column[v] = v_load(w + v * VEC);
+        if (half) last = h_load(w + nv * VEC);
+#pragma GCC unroll 2
+        for (int v = 0; v < nv + half; v++) _mm_prefetch((const char *)(w + v * VEC) + ahead, _MM_HINT_T0);
+#pragma GCC unroll 12
+        for (int i = 0; i < rows; i++) {
+            vec element = v_set(x[(size_t)i * x_stride]);
+#pragma GCC unroll 2
+            for (int v = 0; v < nv; v++) sum[i][v] = v_fma(element, column[v], sum[i][v]);
+            if (half) low[i] = h_fma(h_low(element), last, low[i]);
+        }
+    }
+}
+
+/* The partial sums of steps [begin, end); half a vector widened behind the whole ones. */
+TN_INLINE void pixels_sums(vec sum[TILE_ROWS][2], const struct pixel_tile *t, const size_t begin, const size_t end, const int rows, const int nv,
+                           const bool half)
+{
+    vhalf low[TILE_ROWS];
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; i++) {
+#pragma GCC unroll 2
+        for (int v = 0; v < nv; v++) sum[i][v] = v_zero();
+        low[i] = h_zero();
+    }
+    for (size_t at = begin, last; at < end; at = last) {
+        size_t segment = t->part < t->k ? at / t->part : 0;
+        last = (segment + 1) * t->part < end ? (segment + 1) * t->part : end;
+        pixels_steps(sum, low, t, t->x + segment * t->part_stride + (at - segment * t->part), t->panel + at * (size_t)(nv + half) * VEC, last - at, rows, nv, half);
+    }
+#pragma GCC unroll 12
+    for (int i = 0; half && i < rows; i++) sum[i][nv] = h_widen(low[i]);
+}
 
 #define EACH_SUM(expr)                                                                             \
     _Pragma("GCC unroll 12") for (int i = 0; i < rows; i++)                                        \
@@ -73,9 +124,8 @@ static vtail lanes_of(size_t columns, int j)
     return v_tail(columns > (size_t)j * VEC ? columns - (size_t)j * VEC : 0);
 }
 
-TN_INLINE void pixels_finish(vec sum[TILE_ROWS][2], const struct pixel_tile *p, const int rows, const int nv)
+TN_INLINE void pixels_finish(vec sum[TILE_ROWS][2], const struct pixel_tile *t, const int rows, const int nv)
 {
-    const struct tile *t = &p->t;
     const bool whole = t->columns == (size_t)nv * VEC;
     const vtail tail = lanes_of(t->columns, nv - 1);
     vec bias[2];
@@ -86,16 +136,16 @@ TN_INLINE void pixels_finish(vec sum[TILE_ROWS][2], const struct pixel_tile *p, 
 #pragma GCC unroll 2
         for (int j = 0; j < nv; j++) sum[i][j] = v_add(sum[i][j], bias[j]);
     }
-    if (p->residual) {
-        const vtail near = lanes_of(p->residual_columns, 0), far = lanes_of(p->residual_columns, 1);
+    if (t->residual) {
+        const vtail near = lanes_of(t->residual_columns, 0), far = lanes_of(t->residual_columns, 1);
 #pragma GCC unroll 12
         for (int i = 0; i < rows; i++) {
-            const float *r = p->residual + (size_t)i * p->residual_stride;
+            const float *r = t->residual + (size_t)i * t->residual_stride;
 #pragma GCC unroll 2
             for (int j = 0; j < nv; j++) sum[i][j] = v_add(sum[i][j], v_load_tail(r + j * VEC, j ? far : near));
         }
     }
-    pixels_activate(sum, p->after, rows, nv);
+    pixels_activate(sum, t->after, rows, nv);
 #pragma GCC unroll 12
     for (int i = 0; i < rows; i++) {
         float *y = t->y + (size_t)i * t->y_stride;
@@ -110,58 +160,66 @@ TN_INLINE void pixels_finish(vec sum[TILE_ROWS][2], const struct pixel_tile *p, 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
-#define TILE(rows, nv)                                                                             \
-    static void pixels_##rows##x##nv(const struct pixel_tile *p)                                   \
-    {                                                                                              \
-        const struct tile *t = &p->t;                                                              \
-        vec sum[TILE_ROWS][2];                                                                     \
-        _Alignas(64) float total[rows * nv * VEC];                                                 \
-        size_t begin = 0;                                                                          \
-        for (; t->k - begin > TILE_CHUNK; begin += TILE_CHUNK) {                                   \
-            tile_sums(sum, t, rows, nv, begin, begin + TILE_CHUNK);                                \
-            tile_add(sum, total, begin == 0, rows, nv);                                            \
-        }                                                                                          \
-        tile_sums(sum, t, rows, nv, begin, t->k);                                                  \
-        if (begin > 0) tile_add(sum, total, false, rows, nv);                                      \
-        pixels_finish(sum, p, rows, nv);                                                           \
+TN_INLINE void pixels_tile(const struct pixel_tile *t, float *total, const int rows, const int nv, const bool half)
+{
+    vec sum[TILE_ROWS][2];
+    size_t begin = 0;
+    for (; t->k - begin > TILE_CHUNK; begin += TILE_CHUNK) {
+        pixels_sums(sum, t, begin, begin + TILE_CHUNK, rows, nv, half);
+        tile_add(sum, total, begin == 0, rows, nv + half);
     }
-TILE_HEIGHTS(TILE, 1)
-TILE_HEIGHTS(TILE, 2)
-#undef TILE
+    pixels_sums(sum, t, begin, t->k, rows, nv, half);
+    if (begin > 0) tile_add(sum, total, false, rows, nv + half);
+    pixels_finish(sum, t, rows, nv + half);
+}
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
 
-typedef void pixels_fn(const struct pixel_tile *p);
-#define TILE(rows, nv) pixels_##rows##x##nv,
-static pixels_fn *const pixels_tiles[2][TILE_ROWS] = {{TILE_HEIGHTS(TILE, 1)}, {TILE_HEIGHTS(TILE, 2)}};
+#define TILE(rows, halves)                                                                         \
+    static void pixels_##rows##_##halves(const struct pixel_tile *t)                               \
+    {                                                                                              \
+        _Alignas(64) float total[rows * 2 * VEC];                                                  \
+        pixels_tile(t, total, rows, halves / 2, halves % 2);                                       \
+    }
+TILE_HEIGHTS(TILE, 1)
+TILE_HEIGHTS(TILE, 2)
+TILE_HEIGHTS(TILE, 3)
+TILE_HEIGHTS(TILE, 4)
+#undef TILE
+
+typedef void pixels_fn(const struct pixel_tile *t);
+#define TILE(rows, halves) pixels_##rows##_##halves,
+static pixels_fn *const pixels_tiles[4][TILE_ROWS] = {{TILE_HEIGHTS(TILE, 1)}, {TILE_HEIGHTS(TILE, 2)}, {TILE_HEIGHTS(TILE, 3)}, {TILE_HEIGHTS(TILE, 4)}};
 #undef TILE
 
 /* One panel over rows [begin, end). */
 static void pixels_panel(const struct tn_pixels_args *a, const struct tn_after *after, size_t panel, size_t begin, size_t end)
 {
-    const size_t column = panel * PANEL, tiles = (end - begin + TILE_ROWS - 1) / TILE_ROWS;
+    const size_t column = panel * PANEL, tiles = (end - begin + TILE_ROWS - 1) / TILE_ROWS, columns = panel_columns(a->maps, panel);
     const float *weights = (const float *)a->packed + (a->maps + 15) / 16 * 16;
-    struct pixel_tile p = {.t = {.x_stride = a->x_stride, .panel = weights + column * a->k, .k = a->k, .y_stride = a->y_stride,
-                                 .columns = panel_columns(a->maps, panel), .bias = a->bias ? a->bias + column : NULL, .prefetch = PIXELS_AHEAD},
+    struct pixel_tile t = {.x_stride = a->x_stride, .k = a->k, .part = a->segments > 1 ? a->k / a->segments : a->k, .part_stride = a->segment_stride,
+                           .panel = weights + column * a->k, .y_stride = a->y_stride, .columns = columns, .bias = a->bias ? a->bias + column : NULL,
                            .residual_stride = a->residual_stride, .residual_columns = a->residual_maps > column ? a->residual_maps - column : 0,
-                           .after = after};
+                           .after = after, .prefetch = PIXELS_FAR};
+    pixels_fn *const *heights = pixels_tiles[(columns + VEC / 2 - 1) / (VEC / 2) - 1];
     const bool late = after_is_late(after);
     for (size_t i = 0; i < tiles; i++) {
         size_t first, last;
         tn_share(end - begin, (unsigned)i, (unsigned)tiles, &first, &last);
-        p.t.x = a->x + (begin + first) * a->x_stride;
-        p.t.y = a->y + (begin + first) * a->y_stride + column;
-        p.residual = a->residual ? a->residual + (begin + first) * a->residual_stride + column : NULL;
-        pixels_tiles[panel_vectors(a->maps, panel) - 1][last - first - 1](&p);
-        if (late) after_late(after, p.t.y, a->y_stride, last - first, p.t.columns);
+        t.x = a->x + (begin + first) * a->x_stride;
+        t.y = a->y + (begin + first) * a->y_stride + column;
+        t.residual = a->residual ? a->residual + (begin + first) * a->residual_stride + column : NULL;
+        heights[last - first - 1](&t);
+        if (late) after_late(after, t.y, a->y_stride, last - first, columns);
+        t.prefetch = PIXELS_NEAR;
     }
 }
 
 void TN_ISA(pixels)(const struct tn_pixels_args *a)
 {
     const struct tn_after *after = a->after ? a->after : &after_none;
-    size_t block = PIXELS_BLOCK / a->k / TILE_ROWS * TILE_ROWS, first, last;
+    size_t block = PIXELS_BLOCK / (a->x_stride ? a->x_stride : 1) / TILE_ROWS * TILE_ROWS, first, last;
     if (block < TILE_ROWS) block = TILE_ROWS;
     tn_share(panel_count(a->maps), a->part, a->parts, &first, &last);
     for (size_t row = 0; row < a->rows; row += block) {

@@ -242,6 +242,33 @@ TN_INLINE float v_first(vec a)
     return _mm256_cvtss_f32(a);
 }
 
+typedef __m128 vhalf;
+
+TN_INLINE vhalf h_zero(void)
+{
+    return _mm_setzero_ps();
+}
+
+TN_INLINE vhalf h_load(const float *p)
+{
+    return _mm_loadu_ps(p);
+}
+
+TN_INLINE vhalf h_fma(vhalf a, vhalf b, vhalf c)
+{
+    return _mm_fmadd_ps(a, b, c);
+}
+
+TN_INLINE vhalf h_low(vec a)
+{
+    return _mm256_castps256_ps128(a);
+}
+
+TN_INLINE vec h_widen(vhalf a)
+{
+    return _mm256_castps128_ps256(a);
+}
+
 /* Even and odd elements of the 2 VEC at p. */
 TN_INLINE void v_split2(const float *p, vec out[2])
 {

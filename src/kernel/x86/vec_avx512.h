@@ -231,6 +231,35 @@ TN_INLINE float v_first(vec a)
     return _mm512_cvtss_f32(a);
 }
 
+/* Half a vector: arithmetic takes half the time where a vector is done in two goes. */
+typedef __m256 vhalf;
+
+TN_INLINE vhalf h_zero(void)
+{
+    return _mm256_setzero_ps();
+}
+
+TN_INLINE vhalf h_load(const float *p)
+{
+    return _mm256_loadu_ps(p);
+}
+
+TN_INLINE vhalf h_fma(vhalf a, vhalf b, vhalf c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+/* The lower half, and a vector with it as its lower half: what stands in the upper one does not matter. */
+TN_INLINE vhalf h_low(vec a)
+{
+    return _mm512_castps512_ps256(a);
+}
+
+TN_INLINE vec h_widen(vhalf a)
+{
+    return _mm512_castps256_ps512(a);
+}
+
 /* Even and odd elements of the 2 VEC at p. */
 TN_INLINE void v_split2(const float *p, vec out[2])
 {
