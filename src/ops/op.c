@@ -376,3 +376,8 @@ void tn_run_items(struct tn_run *r, uint64_t count, uint64_t cost, tn_items_fn *
     struct items w = {fn, user, count};
     tn_pool_run(r->pool, run_share, &w, r->threads < count ? r->threads : (unsigned)count);
 }
+
+void tn_run_team(struct tn_run *r, uint64_t work, tn_pool_fn *fn, void *user)
+{
+    tn_pool_run(work < ALONE ? NULL : r->pool, fn, user, r->threads);
+}

@@ -152,6 +152,9 @@ bool tn_run_need_rows(struct tn_run *r, uint32_t i, const int64_t *index, size_t
 typedef void tn_items_fn(void *user, uint64_t begin, uint64_t end);
 void tn_run_items(struct tn_run *r, uint64_t count, uint64_t cost, tn_items_fn *fn, void *user);
 
+/* A kernel of a team: every member is called with its rank and does its share. Little work stays on one thread. */
+void tn_run_team(struct tn_run *r, uint64_t work, tn_pool_fn *fn, void *user);
+
 /* Operand i as integers (int32 or int64, any rank), the k-th; for axes and shapes. */
 static inline int64_t tn_run_int(const struct tn_run *r, uint32_t i, uint64_t k)
 {

@@ -55,6 +55,9 @@ extern const struct tn_operators tn_ops_recurrent;
 extern const struct tn_operators tn_ops_reduce;
 extern const struct tn_operators tn_ops_resize;
 extern const struct tn_operators tn_ops_roi;
+extern const struct tn_operators tn_ops_rows_attention;
+extern const struct tn_operators tn_ops_rows_linear;
+extern const struct tn_operators tn_ops_rows_simple;
 extern const struct tn_operators tn_ops_select;
 extern const struct tn_operators tn_ops_sequence;
 extern const struct tn_operators tn_ops_shape;
@@ -118,6 +121,9 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_reduce,
     &tn_ops_resize,
     &tn_ops_roi,
+    &tn_ops_rows_attention,
+    &tn_ops_rows_linear,
+    &tn_ops_rows_simple,
     &tn_ops_select,
     &tn_ops_sequence,
     &tn_ops_shape,
