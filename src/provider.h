@@ -129,6 +129,8 @@ struct tn_provider {
     /* Always fills *out (release with tn_assessment_release); fails only without memory. */
     enum tn_status (*assess)(const struct tn_provider *p, const struct tn_component_request *request,
                              struct tn_assessment *out, struct tn_error *err);
+    /* Gives back what `state` owns outside the arena; NULL: nothing. */
+    void (*forget)(struct tn_assessment *a);
     /* Provider-specific members of the plan document ("family", "audit", "graph", "kernels"). */
     void (*write)(const struct tn_assessment *a, struct tn_json_writer *w);
     /* What of the provider, build and machine belongs in a plan's fingerprint. */

@@ -69,6 +69,7 @@ void tn_constants_list(struct tn_program *p)
 /* Texts go into the model's arena, which is of one thread at a time. */
 static enum tn_status read_into(struct tn_program *p, const struct tn_held *h, void *data, struct tn_error *err)
 {
+    if (h->from->tensor) return p->read_tensor(p->read_user, h->from, data, err);
     if (h->element != TN_EL_STRING) return tn_constant_read(p->model, h->from, data, err);
     tn_mutex_lock(&p->mutex);
     enum tn_status st = tn_constant_read(p->model, h->from, data, err);
@@ -180,10 +181,20 @@ static enum tn_status rest_of(struct tn_program *p, size_t n, struct tn_heap *he
     return tn_constant_need(p, h, err);
 }
 
+/* From here on whoever reads a tensor of the package does so with all threads. */
+enum { LARGE = 8 << 20 };
+
 enum tn_status tn_constants_rest(struct tn_program *p, const struct tn_cancel *cancel, struct tn_error *err)
 {
     size_t values = 0;
     for (size_t i = 0; i < p->net_count; i++) values += p->nets[i].net->value_count;
+    for (size_t n = 0; n < values; n++) {
+        struct tn_held *h = held_at(p, n);
+        if (!h->from || !h->from->tensor || h->bytes < LARGE) continue;
+        enum tn_status st = tn_cancel_fail(cancel, TN_PHASE_LOAD, err);
+        if (!st) st = rest_of(p, n, NULL, err);
+        if (st) return st;
+    }
     return tn_program_each(p, values, rest_of, cancel, err);
 }
 

@@ -26,6 +26,15 @@ bool tn_net_infer_node(struct tn_model *model, struct tn_net *net, struct tn_nod
 
 struct tn_program;
 
+/* The most that a symbol of the main graph will be in any call. */
+struct tn_bound {
+    tn_dim_t symbol;
+    uint64_t most;
+};
+
+/* Reads a constant of the package's weight files as it is stored, `c->bytes` of it. Several threads at once. */
+typedef enum tn_status tn_constant_fn(void *user, const struct tn_constant *c, void *out, struct tn_error *err);
+
 struct tn_program_options {
     struct tn_pool *pool;
     unsigned threads; /* most that a call may use */
@@ -35,6 +44,14 @@ struct tn_program_options {
     size_t without_count;
     tn_progress_fn progress;
     void *progress_user;
+    tn_constant_fn *read; /* for constants with a `tensor` */
+    void *read_user;
+    /*
+     * [bound_count] With bounds, values of the main graph lie where a plan puts them, in one block of each context, as far as
+     * their operators make memory of their own and their sizes are bounded. Results then last until the context's next call.
+     */
+    const struct tn_bound *bounds;
+    size_t bound_count;
 };
 
 /* `model` has passed tn_net_check and tn_net_infer without a blocker, and outlives the program. */
@@ -44,11 +61,24 @@ void tn_program_free(struct tn_program *program);
 /* Bytes of constants and packed weights. */
 uint64_t tn_program_bytes(const struct tn_program *program);
 
+/* What a program will take, before weights are read: of a rewritten model whose operators tell (tn_operator.kept). */
+struct tn_program_size {
+    uint64_t constants; /* as stored or packed, tables included */
+    uint64_t loading;   /* most that one node needs beside them while it is made */
+    uint64_t values;    /* of one context: planned values */
+    uint64_t scratch;   /* of one context, for each thread of its calls */
+    uint64_t fixed;     /* of one context beside them */
+};
+/* TN_RESOURCE_LIMIT when a size overflows. Leaves the error to the caller. */
+enum tn_status tn_program_measure(struct tn_model *model, const struct tn_kernels *kernels, const struct tn_bound *bounds, size_t bound_count,
+                                  struct tn_program_size *out);
+
 /* ---- calls -------------------------------------------------------------------------------------------------------- */
 
 struct tn_exec_context;
 
-enum tn_status tn_exec_context_new(struct tn_program *program, struct tn_exec_context **out, struct tn_error *err);
+/* `threads`: most that its calls will use; 0: as many as the program's. */
+enum tn_status tn_exec_context_new(struct tn_program *program, unsigned threads, struct tn_exec_context **out, struct tn_error *err);
 void tn_exec_context_free(struct tn_exec_context *context);
 /* Where operands of a call are made, and where its results live. */
 struct tn_heap *tn_exec_heap(struct tn_exec_context *context);
@@ -60,6 +90,13 @@ struct tn_heap *tn_exec_heap(struct tn_exec_context *context);
  */
 enum tn_status tn_exec_run(struct tn_exec_context *context, struct tn_tensor *const *in, struct tn_tensor **out,
                            const bool *wanted, const struct tn_cancel *cancel, struct tn_error *err);
+
+/* Threads of the calls from now on, at most those that it was made for. */
+void tn_exec_threads(struct tn_exec_context *context, unsigned threads);
+
+/* Called after each node of the main graph with its outputs; false ends the call with TN_CANCELLED. NULL: no longer. */
+typedef bool tn_watch_fn(void *user, const struct tn_node *node, struct tn_tensor *const *out);
+void tn_exec_watch(struct tn_exec_context *context, tn_watch_fn *fn, void *user);
 
 /*
  * Where time goes: from now on the context adds up nanoseconds for each node of the main graph, graphs inside included.

@@ -77,13 +77,18 @@ static void gather(struct inference *inf, const struct tn_net *net, const struct
 
 /* ---- types -------------------------------------------------------------------------------------------------------- */
 
+static void at_node(struct tn_finding *f, const struct inference *inf, const struct tn_node *n)
+{
+    if (inf->model->view) tn_at_offset(f, inf->model->view->file, n->at);
+    tn_at_element(f, TN_ELEMENT_OPERATOR, n->name);
+}
+
 static struct tn_finding *gap(struct inference *inf, const struct tn_node *n, const char *message)
 {
     struct tn_finding *f = tn_findings_add(inf->findings, TN_BLOCKER, TN_UNSUPPORTED_OPERATOR, TN_PHASE_ASSESS,
                                            "%s: %.*s of domain %.*s, version %lld", message, TN_FMT_ARG(n->type),
                                            TN_FMT_ARG(n->domain), (long long)n->version);
-    tn_at_offset(f, inf->model->view->file, n->at);
-    tn_at_element(f, TN_ELEMENT_OPERATOR, n->name);
+    at_node(f, inf, n);
     tn_remedy(f, "run the package with another provider, or export it with operators that are known here");
     return f;
 }
@@ -161,8 +166,7 @@ static bool merge(struct inference *inf, const struct tn_node *n, struct tn_net_
     if (good) return true;
     struct tn_finding *f = tn_findings_add(inf->findings, TN_BLOCKER, TN_ARTIFACT_MALFORMED, TN_PHASE_ASSESS,
                                            "the file states another type than the node gives: %.*s", TN_FMT_ARG(n->type));
-    tn_at_offset(f, inf->model->view->file, n->at);
-    tn_at_element(f, TN_ELEMENT_OPERATOR, n->name);
+    at_node(f, inf, n);
     tn_found(f, "%s", tn_type_text(inf->model, &stated, a, sizeof(a)));
     tn_expected(f, "%s", tn_type_text(inf->model, found, b, sizeof(b)));
     tn_remedy(f, "export the model again");
@@ -205,13 +209,13 @@ static bool run_infer(struct inference *inf, const struct tn_net *net, const str
                             .inf = inf};
     if (n->op->infer(&p.x)) return true;
     if (!p.x.failed) return false; /* a graph inside has said why */
-    struct tn_finding *f = tn_findings_add(inf->findings, TN_BLOCKER, TN_ARTIFACT_MALFORMED, TN_PHASE_ASSESS,
+    bool file = inf->model->view != NULL; /* else a family's: configuration and tensors disagree */
+    struct tn_finding *f = tn_findings_add(inf->findings, TN_BLOCKER, file ? TN_ARTIFACT_MALFORMED : TN_TENSOR_MISMATCH, TN_PHASE_ASSESS,
                                            "operands that do not fit together: %.*s", TN_FMT_ARG(n->type));
-    tn_at_offset(f, inf->model->view->file, n->at);
-    tn_at_element(f, TN_ELEMENT_OPERATOR, n->name);
+    at_node(f, inf, n);
     tn_found(f, "%s", why.found);
     tn_expected(f, "%s", why.expected);
-    tn_remedy(f, "export the model again");
+    tn_remedy(f, file ? "export the model again" : "the configuration and the weights belong to different models");
     return false;
 }
 

@@ -198,7 +198,8 @@ static enum tn_status gather_constants(struct tn_program *p, const struct tn_net
     return TN_OK;
 }
 
-static enum tn_status prepare_step(struct tn_program *p, const struct tn_net *net, struct tn_step *s, struct tn_heap *heap, struct tn_error *err)
+enum tn_status tn_program_prepare(struct tn_program *p, const struct tn_net *net, struct tn_step *s, struct tn_heap *heap, bool last,
+                                  struct tn_error *err)
 {
     const struct tn_node *n = s->node;
     const struct tn_tensor **in = tn_calloc(p->alloc, (size_t)n->in_count + 1, sizeof(*in));
@@ -214,7 +215,7 @@ static enum tn_status prepare_step(struct tn_program *p, const struct tn_net *ne
         else if (st) tn_error_memory(err, TN_PHASE_LOAD, "packing the weights of a graph");
     }
     for (uint32_t i = 0; in && i < n->in_count; i++) tn_tensor_drop((struct tn_tensor *)in[i]);
-    for (uint32_t i = 0; !st && i < n->in_count && i < 16; i++) {
+    for (uint32_t i = 0; !st && last && i < n->in_count && i < 16; i++) {
         struct tn_held *h = prepare.keep[i] ? NULL : tn_program_held(p, net, n->in[i]);
         if (h) tn_constant_done(p, h);
     }
@@ -223,13 +224,19 @@ static enum tn_status prepare_step(struct tn_program *p, const struct tn_net *ne
     return st;
 }
 
+void tn_program_unprepare(struct tn_program *p, struct tn_step *s)
+{
+    if (s->state && s->node->op->release) s->node->op->release(p->alloc, s->state);
+    s->state = NULL;
+}
+
 /* The i-th step of all graphs. */
 static enum tn_status prepare_one(struct tn_program *p, size_t i, struct tn_heap *heap, struct tn_error *err)
 {
     size_t net = 0;
     for (; i >= p->nets[net].net->node_count; net++) i -= p->nets[net].net->node_count;
     struct tn_step *s = &p->nets[net].steps[i];
-    return s->folded || !s->node->op->prepare ? TN_OK : prepare_step(p, p->nets[net].net, s, heap, err);
+    return s->folded || !s->node->op->prepare ? TN_OK : tn_program_prepare(p, p->nets[net].net, s, heap, true, err);
 }
 
 static enum tn_status prepare_all(struct tn_program *p, const struct tn_cancel *cancel, struct tn_error *err)
@@ -237,6 +244,33 @@ static enum tn_status prepare_all(struct tn_program *p, const struct tn_cancel *
     size_t steps = 0;
     for (size_t i = 0; i < p->net_count; i++) steps += p->nets[i].net->node_count;
     return tn_program_each(p, steps, prepare_one, cancel, err);
+}
+
+/* ---- places ------------------------------------------------------------------------------------------------------- */
+
+static enum tn_status place_all(struct tn_program *p, const struct tn_program_options *options)
+{
+    const struct tn_net_program *np = &p->nets[0];
+    bool *folded = tn_calloc(p->alloc, (size_t)np->net->node_count + 1, sizeof(*folded));
+    for (uint32_t i = 0; folded && i < np->net->node_count; i++) folded[i] = np->steps[i].folded;
+    enum tn_status st = TN_INSUFFICIENT_MEMORY;
+    if (folded) st = tn_places_make(np->net, folded, options->bounds, options->bound_count, &p->arena, &p->places);
+    tn_free(p->alloc, folded);
+    return st;
+}
+
+static bool find_scratch(struct tn_program *p)
+{
+    struct tn_kept kept;
+    for (size_t i = 0; i < p->net_count; i++) {
+        const struct tn_net *net = p->nets[i].net;
+        for (uint32_t s = 0; s < net->node_count; s++) {
+            if (!tn_node_kept(net, &net->nodes[s], p->kernels, &kept) || !tn_round_up(kept.scratch, 64, &kept.scratch)) return false;
+            p->nets[i].steps[s].scratch = kept.scratch > 0;
+            if (kept.scratch > p->scratch) p->scratch = kept.scratch;
+        }
+    }
+    return true;
 }
 
 /* What small graphs may make of their constants. */
@@ -254,7 +288,8 @@ enum tn_status tn_program_new(struct tn_model *model, const struct tn_program_op
     struct tn_program *p = tn_calloc(a, 1, sizeof(*p));
     if (!p) return tn_error_memory(err, TN_PHASE_LOAD, "making a program");
     *p = (struct tn_program){.model = model, .alloc = a, .pool = options->pool, .threads = options->threads,
-                             .kernels = options->kernels, .progress = options->progress, .progress_user = options->progress_user};
+                             .kernels = options->kernels, .progress = options->progress, .progress_user = options->progress_user,
+                             .read_tensor = options->read, .read_user = options->read_user};
     if (!p->kernels) {
         struct tn_cpu cpu;
         tn_cpu_detect(&cpu);
@@ -264,12 +299,15 @@ enum tn_status tn_program_new(struct tn_model *model, const struct tn_program_op
     p->locks = tn_mutex_init(&p->mutex) && (tn_cond_init(&p->ready) || (tn_mutex_release(&p->mutex), false));
     bool good = p->locks && list_nets(p, model->main);
     for (size_t i = 0; good && i < p->net_count; i++) good = find_lifetimes(p, &p->nets[i]);
+    good = good && find_scratch(p);
     if (!good) st = tn_error_memory(err, TN_PHASE_LOAD, "making a program");
     if (!st) tn_constants_list(p);
     /* Widened and rearranged copies of the weights fit; what would grow without bound is computed in each call. */
     p->fold_budget = p->all * 4 + FOLD_BYTES;
     if (!st && tn_net_patch_on(model, "constants")) st = tn_program_fold(p, options->cancel, err);
     if (!st) st = prepare_all(p, options->cancel, err);
+    if (!st && options->bound_count) st = place_all(p, options);
+    if (st == TN_RESOURCE_LIMIT || st == TN_INSUFFICIENT_MEMORY) tn_error_memory(err, TN_PHASE_LOAD, "making a program");
     if (!st) st = tn_constants_rest(p, options->cancel, err);
     if (st) tn_program_free(p);
     else *out = p;
@@ -282,10 +320,7 @@ void tn_program_free(struct tn_program *p)
     tn_constants_free(p);
     for (size_t i = 0; i < p->net_count; i++) {
         struct tn_net_program *np = &p->nets[i];
-        for (uint32_t s = 0; np->steps && s < np->net->node_count; s++) {
-            const struct tn_node *n = np->steps[s].node;
-            if (np->steps[s].state && n->op->release) n->op->release(p->alloc, np->steps[s].state);
-        }
+        for (uint32_t s = 0; np->steps && s < np->net->node_count; s++) tn_program_unprepare(p, &np->steps[s]);
     }
     tn_free(p->alloc, p->nets);
     tn_arena_release(&p->arena);

@@ -25,6 +25,7 @@ struct tn_held {
 struct tn_step {
     const struct tn_node *node;
     void *state;    /* of the operator */
+    bool scratch;   /* it takes some */
     bool folded;    /* its outputs are held: it has been computed */
     uint32_t *dies; /* values of this graph that nobody needs after the node */
     uint32_t die_count;
@@ -37,6 +38,21 @@ struct tn_net_program {
     uint32_t *unused;     /* inputs that nobody reads */
     uint32_t unused_count;
 };
+
+/*
+ * Where values of a graph lie in the block of a context (place.c): [value_count] offsets, TN_NOWHERE for those that the heap
+ * holds; over[node]: output 0 takes the place of operand 0.
+ */
+#define TN_NOWHERE SIZE_MAX
+struct tn_places {
+    size_t *at, *room; /* NULL: nothing is planned */
+    bool *over;
+    size_t bytes;
+};
+
+/* `folded` [node_count]: those whose outputs are constants. TN_RESOURCE_LIMIT on overflow. */
+enum tn_status tn_places_make(const struct tn_net *net, const bool *folded, const struct tn_bound *bounds, size_t bound_count, struct tn_arena *arena,
+                    struct tn_places *out);
 
 struct tn_program {
     struct tn_model *model;
@@ -55,6 +71,10 @@ struct tn_program {
     uint64_t bytes;
     tn_progress_fn progress;
     void *progress_user;
+    tn_constant_fn *read_tensor;
+    void *read_user;
+    struct tn_places places; /* of the main graph */
+    size_t scratch;          /* most that a node takes for each thread, as far as rows tell; a multiple of 64 */
     uint64_t read, all; /* bytes of constants */
 };
 
@@ -65,6 +85,14 @@ struct tn_program {
 typedef enum tn_status tn_making_fn(struct tn_program *program, size_t i, struct tn_heap *heap, struct tn_error *err);
 enum tn_status tn_program_each(struct tn_program *program, size_t count, tn_making_fn *fn, const struct tn_cancel *cancel,
                                struct tn_error *err);
+
+/* Packs a node's constant operands. `last`: those that `run` does not read are given back now. */
+enum tn_status tn_program_prepare(struct tn_program *program, const struct tn_net *net, struct tn_step *step, struct tn_heap *heap, bool last,
+                                  struct tn_error *err);
+void tn_program_unprepare(struct tn_program *program, struct tn_step *step);
+
+/* What the node's row tells of itself; of others that every operand stays. False on overflow. */
+bool tn_node_kept(const struct tn_net *net, const struct tn_node *node, const struct tn_kernels *kernels, struct tn_kept *out);
 
 /* The program of a graph of the model. */
 struct tn_net_program *tn_program_net(const struct tn_program *program, const struct tn_net *net);

@@ -4,6 +4,7 @@
  */
 #include "exec/program.h"
 
+#include "base/checked.h"
 #include "base/os.h"
 
 #include <string.h>
@@ -46,6 +47,10 @@ struct tn_exec_context {
     enum tn_status failed;
     tn_dim_t scratch[TN_INFER_SCRATCH][TN_CONTENT];
     struct tn_symbols symbols; /* without a table */
+    char *block, *regions;     /* one piece of memory: planned values first */
+    unsigned threads, most_threads;
+    tn_watch_fn *watch;
+    void *watch_user;
     uint64_t *node_ns;         /* by node of the main graph, while it is profiled; NULL: not */
 };
 
@@ -61,6 +66,40 @@ struct step_room {
     uint32_t *content_count;
     bool *wanted;
 };
+
+/* ---- room for a node ---------------------------------------------------------------------------------------------- */
+
+/* The next part of a block; base NULL: only how much it takes. */
+static void *carve(char *base, size_t *at, size_t count, size_t each)
+{
+    void *p = base ? base + *at : NULL;
+    *at += (count * each + 15) & ~(size_t)15;
+    return p;
+}
+
+/* Room for any node of the program. */
+static bool make_room(struct tn_exec_context *c, struct step_room *r, void **block)
+{
+    size_t n = c->program->most_operands + 1;
+    char *base = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        size_t at = 0;
+        r->in_types = carve(base, &at, n, sizeof(*r->in_types));
+        r->types = carve(base, &at, n, sizeof(*r->types));
+        r->data = carve(base, &at, n, sizeof(*r->data));
+        r->in = carve(base, &at, n, sizeof(*r->in));
+        r->out = carve(base, &at, n, sizeof(*r->out));
+        r->out_types = carve(base, &at, n, sizeof(*r->out_types));
+        r->content = carve(base, &at, n, sizeof(*r->content));
+        r->content_count = carve(base, &at, n, sizeof(*r->content_count));
+        r->wanted = carve(base, &at, n, sizeof(*r->wanted));
+        if (pass) break;
+        *block = tn_heap_take(&c->heap, at);
+        if (!*block) return false;
+        base = *block;
+    }
+    return true;
+}
 
 /* ---- contexts ----------------------------------------------------------------------------------------------------- */
 
@@ -104,14 +143,57 @@ static void free_memos(struct tn_exec_context *c)
     tn_free(p->alloc, c->memos);
 }
 
-enum tn_status tn_exec_context_new(struct tn_program *program, struct tn_exec_context **out, struct tn_error *err)
+/* What memos are made of. NULL without memory. */
+static struct memo_in *new_memo(struct tn_alloc *alloc, const struct tn_node *n)
+{
+    return tn_calloc(alloc, 1, (n->in_count + 1) * sizeof(struct memo_in) + n->out_count * sizeof(struct tn_type));
+}
+
+/* Where values are planned, calls find everything there: what the first one would take is taken once and kept by the heap. */
+static bool take_once(struct tn_exec_context *c)
+{
+    struct tn_net_program *np = &c->program->nets[0];
+    struct step_room room;
+    void *block = NULL, *values = tn_heap_take(&c->heap, ((size_t)np->net->value_count + 1) * sizeof(struct tn_tensor *)), *last = NULL;
+    bool good = make_room(c, &room, &block) && values;
+    for (uint32_t i = 0; good && i < np->net->node_count; i++) {
+        if (!np->steps[i].folded) good = (c->memos[0][i].in = new_memo(c->program->alloc, &np->net->nodes[i])) != NULL;
+    }
+    for (uint32_t i = 0; good && i < np->net->input_count; i++) { /* as operands of a call are wrapped, chained by their first word */
+        struct tn_tensor *t = tn_tensor_foreign(&c->heap, TN_EL_I32, 0, NULL, last);
+        good = t != NULL;
+        last = t ? t : last;
+    }
+    while (last) {
+        struct tn_tensor *t = last;
+        last = t->data;
+        tn_tensor_drop(t);
+    }
+    tn_heap_give(&c->heap, values);
+    tn_heap_give(&c->heap, block);
+    return good;
+}
+
+/* Planned values, and the scratch that rows tell of. */
+static bool make_block(struct tn_exec_context *c)
+{
+    const struct tn_program *p = c->program;
+    size_t values, scratch, all;
+    if (!tn_round_up(p->places.bytes, 64, &values) || !tn_mul(p->scratch, c->most_threads, &scratch) || !tn_add(values, scratch, &all)) return false;
+    c->block = tn_malloc_aligned(p->alloc, all + 64, 64);
+    c->regions = c->block ? c->block + values : NULL;
+    return c->block != NULL;
+}
+
+enum tn_status tn_exec_context_new(struct tn_program *program, unsigned threads, struct tn_exec_context **out, struct tn_error *err)
 {
     struct tn_exec_context *c = tn_calloc(program->alloc, 1, sizeof(*c));
     *out = NULL;
     if (!c) return tn_error_memory(err, TN_PHASE_LOAD, "making a context");
     c->program = program;
+    c->threads = c->most_threads = threads && threads < program->threads ? threads : program->threads;
     tn_heap_init(&c->heap, program->alloc);
-    if (!wrap_constants(c) || !make_memos(c)) {
+    if (!wrap_constants(c) || !make_memos(c) || !make_block(c) || (program->places.at && !take_once(c))) {
         tn_exec_context_free(c);
         return tn_error_memory(err, TN_PHASE_LOAD, "making a context");
     }
@@ -130,6 +212,7 @@ void tn_exec_context_free(struct tn_exec_context *c)
     tn_free(p->alloc, c->constants);
     free_memos(c);
     tn_free(p->alloc, c->node_ns);
+    tn_free(p->alloc, c->block);
     tn_heap_release(&c->heap);
     tn_free(p->alloc, c);
 }
@@ -141,6 +224,17 @@ const uint64_t *tn_exec_profile(struct tn_exec_context *context)
     return context->node_ns;
 }
 
+void tn_exec_threads(struct tn_exec_context *context, unsigned threads)
+{
+    context->threads = threads < context->most_threads ? threads : context->most_threads;
+}
+
+void tn_exec_watch(struct tn_exec_context *context, tn_watch_fn *fn, void *user)
+{
+    context->watch = fn;
+    context->watch_user = user;
+}
+
 struct tn_heap *tn_exec_heap(struct tn_exec_context *context)
 {
     return &context->heap;
@@ -150,38 +244,6 @@ struct tn_heap *tn_exec_heap(struct tn_exec_context *context)
 enum { FOLD_SMALL = 1 << 20 };
 
 /* ---- one node ----------------------------------------------------------------------------------------------------- */
-
-/* The next part of a block; base NULL: only how much it takes. */
-static void *carve(char *base, size_t *at, size_t count, size_t each)
-{
-    void *p = base ? base + *at : NULL;
-    *at += (count * each + 15) & ~(size_t)15;
-    return p;
-}
-
-/* Room for any node of the program. */
-static bool make_room(struct tn_exec_context *c, struct step_room *r, void **block)
-{
-    size_t n = c->program->most_operands + 1;
-    char *base = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        size_t at = 0;
-        r->in_types = carve(base, &at, n, sizeof(*r->in_types));
-        r->types = carve(base, &at, n, sizeof(*r->types));
-        r->data = carve(base, &at, n, sizeof(*r->data));
-        r->in = carve(base, &at, n, sizeof(*r->in));
-        r->out = carve(base, &at, n, sizeof(*r->out));
-        r->out_types = carve(base, &at, n, sizeof(*r->out_types));
-        r->content = carve(base, &at, n, sizeof(*r->content));
-        r->content_count = carve(base, &at, n, sizeof(*r->content_count));
-        r->wanted = carve(base, &at, n, sizeof(*r->wanted));
-        if (pass) break;
-        *block = tn_heap_take(&c->heap, at);
-        if (!*block) return false;
-        base = *block;
-    }
-    return true;
-}
 
 static struct tn_tensor **slot_of(struct frame *f, struct tn_ref_value ref)
 {
@@ -275,11 +337,8 @@ static const struct tn_tensor *constant_of(const struct tn_exec_context *c, cons
 static bool remember(struct tn_exec_context *c, const struct frame *f, struct memo *m, const struct tn_node *n, const struct step_room *r)
 {
     m->good = false;
-    if (!m->in) {
-        m->in = tn_calloc(c->program->alloc, 1, (n->in_count + 1) * sizeof(*m->in) + n->out_count * sizeof(*m->out));
-        if (!m->in) return false;
-        m->out = (struct tn_type *)(m->in + n->in_count + 1);
-    }
+    if (!m->in && !(m->in = new_memo(c->program->alloc, n))) return false;
+    m->out = (struct tn_type *)(m->in + n->in_count + 1);
     for (uint32_t i = 0; i < n->in_count; i++) {
         const struct tn_tensor *t = r->in[i];
         struct memo_in *to = &m->in[i];
@@ -304,7 +363,7 @@ static bool remember(struct tn_exec_context *c, const struct frame *f, struct me
 /* Whether the node may write its result over operand 0. */
 static bool may_reuse(const struct tn_step *s, const struct tn_node *n, const struct tn_tensor *t, const struct tn_type *out)
 {
-    if (!n->op->in_place || !t || t->refs != 1 || t->base || t->kind != TN_KIND_TENSOR || n->in[0].level) return false;
+    if (!n->op->in_place || !t || t->refs != 1 || t->placed || t->base || t->kind != TN_KIND_TENSOR || n->in[0].level) return false;
     if ((char *)t->data != (char *)t + ((sizeof(*t) + 63) & ~(size_t)63)) return false; /* somebody else's memory */
     if (t->element != out->element || t->rank != out->shape.rank) return false;
     for (uint32_t i = 0; i < t->rank; i++) {
@@ -319,7 +378,20 @@ static bool may_reuse(const struct tn_step *s, const struct tn_node *n, const st
     return false;
 }
 
-static bool make_outputs(struct tn_exec_context *c, const struct tn_step *s, struct step_room *r, const struct tn_type *types)
+/* Output k where the plan puts it; NULL: the heap has to hold it. */
+static struct tn_tensor *place_output(struct tn_exec_context *c, const struct frame *f, const struct tn_step *s, struct step_room *r, uint32_t k,
+                                      const struct tn_type *t)
+{
+    const struct tn_places *places = &c->program->places;
+    size_t room;
+    if (f->around || !places->at || s->node->out[k] == TN_NET_NONE || places->at[s->node->out[k]] == TN_NOWHERE) return NULL;
+    uint32_t v = s->node->out[k];
+    if (k == 0 && places->over[s - f->np->steps]) return tn_tensor_keep(r->in[0]);
+    struct tn_tensor *out = tn_tensor_place(&c->heap, c->block + places->at[v], t->element, t->shape.rank, t->shape.dims);
+    return out && tn_tensor_room(out->bytes, &room) && room <= places->room[v] ? out : NULL;
+}
+
+static bool make_outputs(struct tn_exec_context *c, const struct frame *f, const struct tn_step *s, struct step_room *r, const struct tn_type *types)
 {
     const struct tn_node *n = s->node;
     for (uint32_t k = 0; k < n->out_count; k++) {
@@ -327,7 +399,7 @@ static bool make_outputs(struct tn_exec_context *c, const struct tn_step *s, str
         bool whole = t->kind == TN_KIND_TENSOR && t->shape.known && t->element != TN_EL_NONE;
         r->wanted[k] = n->out[k] != TN_NET_NONE;
         for (uint32_t i = 0; whole && i < t->shape.rank; i++) whole = tn_dim_known(t->shape.dims[i]);
-        if (!whole) continue;
+        if (!whole || (r->out[k] = place_output(c, f, s, r, k, t))) continue;
         if (k == 0 && may_reuse(s, n, r->in[0], t)) {
             r->out[0] = tn_tensor_keep(r->in[0]);
             continue;
@@ -418,11 +490,12 @@ static bool run_step(struct tn_exec_context *c, struct frame *f, const struct tn
         types = room->out_types;
     }
     struct running w = {.r = {.node = n, .state = s->state, .in = room->in, .in_count = n->in_count, .out_count = n->out_count,
-                              .out = room->out, .wanted = room->wanted, .heap = &c->heap, .pool = c->program->pool,
-                              .threads = c->program->threads, .kernels = c->program->kernels, .cancel = c->cancel, .graph = run_inner, .why = &why},
+                              .out = room->out, .wanted = room->wanted, .scratch = s->scratch ? c->regions : NULL,
+                              .scratch_bytes = c->program->scratch, .heap = &c->heap, .pool = c->program->pool,
+                              .threads = c->threads, .kernels = c->program->kernels, .cancel = c->cancel, .graph = run_inner, .why = &why},
                         .c = c,
                         .f = f};
-    bool good = make_outputs(c, s, room, types);
+    bool good = make_outputs(c, f, s, room, types);
     if (good && !n->op->run(&w.r)) {
         fail_step(c, n, w.r.failed ? w.r.failed : TN_RUNTIME_FAILURE, &why);
         good = false;
@@ -457,6 +530,10 @@ static bool run_net(struct tn_exec_context *c, struct frame *f)
         uint64_t begin = c->node_ns ? tn_os_monotonic_ns() : 0;
         good = run_step(c, f, s, &room);
         if (c->node_ns && !f->around) c->node_ns[i] += tn_os_monotonic_ns() - begin;
+        if (good && c->watch && !f->around && !c->watch(c->watch_user, s->node, room.out)) {
+            c->failed = TN_CANCELLED;
+            good = false;
+        }
         for (uint32_t k = 0; good && k < s->die_count; k++) {
             drop_value(f, s->dies[k], constants);
         }
@@ -471,7 +548,7 @@ static bool run_net(struct tn_exec_context *c, struct frame *f)
 static bool may_fold(const struct tn_program *p, const struct tn_net_program *np, const struct tn_node *n, uint64_t *bytes)
 {
     uint64_t read = 0, made = 0;
-    if (n->op->not_pure || n->in_count == 0) return false;
+    if (n->op->not_pure || (n->in_count == 0 && !n->op->table)) return false;
     for (uint32_t k = 0; k < n->attr_count; k++) {
         if (n->attrs[k].type == TN_ATTR_GRAPH || n->attrs[k].type == TN_ATTR_GRAPHS) return false;
     }
@@ -489,8 +566,8 @@ static bool may_fold(const struct tn_program *p, const struct tn_net_program *np
         if (!tn_shape_count(t->shape.dims, t->shape.rank, &count) || !tn_element_bytes(t->element, count, &each)) return false;
         made += each;
     }
-    *bytes = made;
-    return made <= p->fold_budget && (made <= FOLD_SMALL || made <= read * 4);
+    *bytes = n->op->table ? 0 : made;
+    return n->op->table || (made <= p->fold_budget && (made <= FOLD_SMALL || made <= read * 4));
 }
 
 /* Reads the node's constants into the context. */
@@ -535,8 +612,12 @@ static enum tn_status fold_step(struct tn_exec_context *c, struct frame *f, stru
     if (!may_fold(c->program, f->np, n, &bytes)) return TN_OK;
     enum tn_status st = fetch(c, f, n, err);
     if (st) return st;
+    if (n->op->prepare) st = tn_program_prepare(c->program, f->np->net, s, &c->heap, false, err);
+    if (st) return st;
+    bool made = run_step(c, f, s, room);
+    tn_program_unprepare(c->program, s);
     /* What is refused now is refused in each call, too, with its reason: there it belongs. */
-    if (!run_step(c, f, s, room)) {
+    if (!made) {
         bool no_memory = c->failed == TN_INSUFFICIENT_MEMORY;
         c->failed = TN_OK;
         return no_memory ? tn_error_memory(err, TN_PHASE_LOAD, "computing constants") : TN_OK;
@@ -562,7 +643,7 @@ static enum tn_status fold_net(struct tn_exec_context *c, struct frame *f, const
 enum tn_status tn_program_fold(struct tn_program *p, const struct tn_cancel *cancel, struct tn_error *err)
 {
     struct tn_exec_context *c;
-    enum tn_status st = tn_exec_context_new(p, &c, err);
+    enum tn_status st = tn_exec_context_new(p, 0, &c, err);
     if (st) return st;
     struct frame *frames = tn_calloc(p->alloc, p->net_count, sizeof(*frames));
     if (!frames) st = tn_error_memory(err, TN_PHASE_LOAD, "computing constants");
@@ -614,7 +695,7 @@ static void check_operand(const struct tn_exec_context *c, const struct tn_net_v
         if (tn_dim_known(d) ? d == t->dims[i] : bind(b, d, t->dims[i], &bound)) continue;
         struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST,
                                                "input %.*s has another dimension %u", TN_FMT_ARG(v->name), i);
-        tn_at_tensor(f, model->view->file, v->name);
+        tn_at_tensor(f, tn_model_file(model), v->name);
         tn_found(f, "%lld", (long long)t->dims[i]);
         if (tn_dim_known(d)) tn_expected(f, "%lld", (long long)d);
         else tn_expected(f, "%lld: %s has been given already", (long long)bound, tn_dim_text(&model->symbols, d, dim, sizeof(dim)));
@@ -622,7 +703,7 @@ static void check_operand(const struct tn_exec_context *c, const struct tn_net_v
     if (good) return;
     struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "input %.*s is of another type",
                                            TN_FMT_ARG(v->name));
-    tn_at_tensor(f, model->view->file, v->name);
+    tn_at_tensor(f, tn_model_file(model), v->name);
     tn_found(f, "%s", tn_type_text(model, &is, text, sizeof(text)));
     tn_expected(f, "%s", tn_type_text(model, &v->type, dim, sizeof(dim)));
 }
@@ -640,7 +721,7 @@ static enum tn_status check_operands(struct tn_exec_context *c, struct tn_tensor
         } else if (!v->constant && !(v->type.kind == TN_KIND_OPTIONAL)) {
             char text[160];
             struct tn_finding *f = tn_findings_add(&findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "input %.*s is missing", TN_FMT_ARG(v->name));
-            tn_at_tensor(f, c->program->model->view->file, v->name);
+            tn_at_tensor(f, tn_model_file(c->program->model), v->name);
             tn_expected(f, "%s", tn_type_text(c->program->model, &v->type, text, sizeof(text)));
         }
     }

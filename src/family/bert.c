@@ -59,13 +59,13 @@ static uint32_t build(struct tn_graph *g, const struct tn_component *c, const st
         .relative_bias = TN_NO_WEIGHT,
     };
     struct tn_op_embed embed = {
-        .table = {tn_bound_weight(g, b, "embeddings.word", 0, TN_USE_TABLE),
-                  tn_bound_weight(g, b, "embeddings.type", 0, TN_USE_TABLE),
-                  tn_bound_weight(g, b, "embeddings.position", 0, TN_USE_TABLE)},
+        .table = {tn_bound_weight(g, b, "embeddings.word", 0),
+                  tn_bound_weight(g, b, "embeddings.type", 0),
+                  tn_bound_weight(g, b, "embeddings.position", 0)},
         .index = {TN_INDEX_TOKEN, TN_INDEX_TYPE, TN_INDEX_POSITION},
         .tables = 3, /* summed in the order of the published code */
-        .gamma = tn_bound_weight(g, b, "embeddings.norm.weight", 0, TN_USE_VECTOR),
-        .beta = tn_bound_weight(g, b, "embeddings.norm.bias", 0, TN_USE_VECTOR),
+        .gamma = tn_bound_weight(g, b, "embeddings.norm.weight", 0),
+        .beta = tn_bound_weight(g, b, "embeddings.norm.bias", 0),
         .eps = shape.eps,
     };
     if (!tn_activation_of(tn_component_value(c, "hidden_act")->s, &shape.act)) return TN_NO_VALUE;

@@ -727,14 +727,13 @@ enum tn_status tn_bind(const struct tn_description *d, const struct tn_component
     return audit_rest(&b) ? TN_OK : tn_error_memory(err, TN_PHASE_ASSESS, "binding tensors");
 }
 
-uint32_t tn_bound_weight(struct tn_graph *g, const struct tn_binding *b, const char *role, uint64_t layer,
-                         enum tn_weight_use use)
+uint32_t tn_bound_weight(struct tn_graph *g, const struct tn_binding *b, const char *role, uint64_t layer)
 {
     for (size_t r = 0; r < rule_count(b); r++) {
         if (strcmp(rule_at(b, r)->role, role) != 0) continue;
         const struct tn_tensor_info *t = b->bound[r * b->layers + layer];
         char full[NAME_SIZE];
-        if (t) return tn_graph_weight(g, expand(full, "", role, layer), use, t);
+        if (t) return tn_graph_weight(g, expand(full, "", role, layer), t);
     }
     return TN_NO_WEIGHT;
 }

@@ -160,16 +160,16 @@ static uint64_t size(const struct tn_component *c, const char *name)
 static uint32_t embed(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, double eps)
 {
     struct tn_op_embed op = {.gamma = TN_NO_WEIGHT, .beta = TN_NO_WEIGHT, .eps = eps};
-    struct tn_op_layer_norm norm = {tn_bound_weight(g, b, "embeddings.norm.weight", 0, TN_USE_VECTOR),
-                                    tn_bound_weight(g, b, "embeddings.norm.bias", 0, TN_USE_VECTOR), eps};
-    op.table[op.tables] = tn_bound_weight(g, b, "embeddings.word", 0, TN_USE_TABLE);
+    struct tn_op_layer_norm norm = {tn_bound_weight(g, b, "embeddings.norm.weight", 0),
+                                    tn_bound_weight(g, b, "embeddings.norm.bias", 0), eps};
+    op.table[op.tables] = tn_bound_weight(g, b, "embeddings.word", 0);
     op.index[op.tables++] = TN_INDEX_TOKEN;
     if (positions(c, 0)) {
-        op.table[op.tables] = tn_bound_weight(g, b, "embeddings.position", 0, TN_USE_TABLE);
+        op.table[op.tables] = tn_bound_weight(g, b, "embeddings.position", 0);
         op.index[op.tables++] = TN_INDEX_POSITION;
     }
     if (types(c, 0)) {
-        op.table[op.tables] = tn_bound_weight(g, b, "embeddings.type", 0, TN_USE_TABLE);
+        op.table[op.tables] = tn_bound_weight(g, b, "embeddings.type", 0);
         op.index[op.tables++] = TN_INDEX_TYPE;
     }
     if (!projection(c, 0)) {
@@ -177,7 +177,7 @@ static uint32_t embed(struct tn_graph *g, const struct tn_component *c, const st
         op.beta = norm.beta;
         return tn_graph_embed(g, "embeddings", &op);
     }
-    struct tn_op_linear widen = {.weight = {tn_bound_weight(g, b, "embeddings.projection.weight", 0, TN_USE_LINEAR)},
+    struct tn_op_linear widen = {.weight = {tn_bound_weight(g, b, "embeddings.projection.weight", 0)},
                                  .bias = {TN_NO_WEIGHT}, .parts = 1, .act = TN_ACT_IDENTITY};
     uint32_t x = tn_graph_linear(g, "embedding projection", tn_graph_embed(g, "token embeddings", &op), TN_NO_VALUE, &widen);
     return tn_graph_layer_norm(g, "embeddings", x, TN_NO_VALUE, &norm);
@@ -185,9 +185,9 @@ static uint32_t embed(struct tn_graph *g, const struct tn_component *c, const st
 
 static uint32_t distances(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, double eps)
 {
-    struct tn_op_layer_norm norm = {tn_bound_weight(g, b, "relative.norm.weight", 0, TN_USE_VECTOR),
-                                    tn_bound_weight(g, b, "relative.norm.bias", 0, TN_USE_VECTOR), eps};
-    uint32_t x = tn_graph_table(g, "relative embeddings", tn_bound_weight(g, b, "relative.embeddings", 0, TN_USE_VECTOR));
+    struct tn_op_layer_norm norm = {tn_bound_weight(g, b, "relative.norm.weight", 0),
+                                    tn_bound_weight(g, b, "relative.norm.bias", 0), eps};
+    uint32_t x = tn_graph_table(g, "relative embeddings", tn_bound_weight(g, b, "relative.embeddings", 0));
     return relative_norm(c, 0) ? tn_graph_layer_norm(g, "relative embedding norm", x, TN_NO_VALUE, &norm) : x;
 }
 

@@ -65,8 +65,8 @@ static const char *const prefixes[] = {"", "electra.", NULL};
 static uint32_t widen(struct tn_graph *g, const struct tn_component *c, const struct tn_binding *b, uint32_t x)
 {
     struct tn_op_linear linear = {
-        .weight = {tn_bound_weight(g, b, "embeddings.projection.weight", 0, TN_USE_LINEAR)},
-        .bias = {tn_bound_weight(g, b, "embeddings.projection.bias", 0, TN_USE_LINEAR)},
+        .weight = {tn_bound_weight(g, b, "embeddings.projection.weight", 0)},
+        .bias = {tn_bound_weight(g, b, "embeddings.projection.bias", 0)},
         .parts = 1,
         .act = TN_ACT_IDENTITY,
     };
@@ -83,13 +83,13 @@ static uint32_t build(struct tn_graph *g, const struct tn_component *c, const st
         .relative_bias = TN_NO_WEIGHT,
     };
     struct tn_op_embed embed = {
-        .table = {tn_bound_weight(g, b, "embeddings.word", 0, TN_USE_TABLE),
-                  tn_bound_weight(g, b, "embeddings.type", 0, TN_USE_TABLE),
-                  tn_bound_weight(g, b, "embeddings.position", 0, TN_USE_TABLE)},
+        .table = {tn_bound_weight(g, b, "embeddings.word", 0),
+                  tn_bound_weight(g, b, "embeddings.type", 0),
+                  tn_bound_weight(g, b, "embeddings.position", 0)},
         .index = {TN_INDEX_TOKEN, TN_INDEX_TYPE, TN_INDEX_POSITION},
         .tables = 3, /* summed in the order of the published code */
-        .gamma = tn_bound_weight(g, b, "embeddings.norm.weight", 0, TN_USE_VECTOR),
-        .beta = tn_bound_weight(g, b, "embeddings.norm.bias", 0, TN_USE_VECTOR),
+        .gamma = tn_bound_weight(g, b, "embeddings.norm.weight", 0),
+        .beta = tn_bound_weight(g, b, "embeddings.norm.bias", 0),
         .eps = shape.eps,
     };
     if (!tn_activation_of(tn_component_value(c, "hidden_act")->s, &shape.act)) return TN_NO_VALUE;

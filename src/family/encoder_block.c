@@ -5,12 +5,12 @@
 
 static uint32_t part(struct tn_graph *g, const struct tn_binding *b, const char *role, uint64_t layer)
 {
-    return tn_bound_weight(g, b, role, layer, TN_USE_LINEAR);
+    return tn_bound_weight(g, b, role, layer);
 }
 
 static uint32_t vector(struct tn_graph *g, const struct tn_binding *b, const char *role, uint64_t layer)
 {
-    return tn_bound_weight(g, b, role, layer, TN_USE_VECTOR);
+    return tn_bound_weight(g, b, role, layer);
 }
 
 /* One of the layer's projections of the embeddings of distances; a fixed value. */

@@ -172,8 +172,7 @@ enum tn_status tn_bind(const struct tn_description *d, const struct tn_component
                        struct tn_binding *out, struct tn_error *err);
 
 /* The weight of a role inside a graph, declared on first use. '%' in role is `layer`. TN_NO_WEIGHT when optional-absent. */
-uint32_t tn_bound_weight(struct tn_graph *g, const struct tn_binding *b, const char *role, uint64_t layer,
-                         enum tn_weight_use use);
+uint32_t tn_bound_weight(struct tn_graph *g, const struct tn_binding *b, const char *role, uint64_t layer);
 
 void tn_audit_write(struct tn_json_writer *w, const struct tn_binding *b);
 const char *tn_audit_kind_name(enum tn_audit_kind kind);

@@ -10,8 +10,8 @@ uint32_t tn_head_layer(struct tn_graph *g, const struct tn_binding *b, const cha
     snprintf(weight, sizeof(weight), "%s.weight", role);
     snprintf(bias, sizeof(bias), "%s.bias", role);
     struct tn_op_linear linear = {
-        .weight = {tn_bound_weight(g, b, weight, 0, TN_USE_LINEAR)},
-        .bias = {tn_bound_weight(g, b, bias, 0, TN_USE_LINEAR)},
+        .weight = {tn_bound_weight(g, b, weight, 0)},
+        .bias = {tn_bound_weight(g, b, bias, 0)},
         .parts = 1,
         .act = act,
     };
@@ -44,8 +44,8 @@ uint32_t tn_head_of_tokens(struct tn_graph *g, const struct tn_component *c, con
 
 uint32_t tn_head_of_vocabulary(struct tn_graph *g, const struct tn_binding *b, uint32_t x, enum tn_act act, double eps)
 {
-    struct tn_op_layer_norm norm = {tn_bound_weight(g, b, "head.norm.weight", 0, TN_USE_VECTOR),
-                                    tn_bound_weight(g, b, "head.norm.bias", 0, TN_USE_VECTOR), eps};
+    struct tn_op_layer_norm norm = {tn_bound_weight(g, b, "head.norm.weight", 0),
+                                    tn_bound_weight(g, b, "head.norm.bias", 0), eps};
     uint32_t v = tn_head_layer(g, b, "head.dense", "head dense", x, act);
     v = tn_graph_layer_norm(g, "head norm", v, TN_NO_VALUE, &norm);
     return tn_head_layer(g, b, "head.decoder", "head logits", v, TN_ACT_IDENTITY);

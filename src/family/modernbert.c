@@ -126,16 +126,16 @@ struct shape {
 static uint32_t layer_norm(struct tn_graph *g, const struct shape *s, const char *weight, const char *bias, uint64_t layer,
                            const char *name, uint32_t x)
 {
-    struct tn_op_layer_norm norm = {tn_bound_weight(g, s->b, weight, layer, TN_USE_VECTOR),
-                                    tn_bound_weight(g, s->b, bias, layer, TN_USE_VECTOR), s->eps};
+    struct tn_op_layer_norm norm = {tn_bound_weight(g, s->b, weight, layer),
+                                    tn_bound_weight(g, s->b, bias, layer), s->eps};
     return tn_graph_layer_norm(g, name, x, TN_NO_VALUE, &norm);
 }
 
 static uint32_t linear(struct tn_graph *g, const struct shape *s, const char *weight, const char *bias, uint64_t layer,
                        const char *name, uint32_t x, uint32_t residual)
 {
-    struct tn_op_linear op = {.weight = {tn_bound_weight(g, s->b, weight, layer, TN_USE_LINEAR)},
-                              .bias = {tn_bound_weight(g, s->b, bias, layer, TN_USE_LINEAR)},
+    struct tn_op_linear op = {.weight = {tn_bound_weight(g, s->b, weight, layer)},
+                              .bias = {tn_bound_weight(g, s->b, bias, layer)},
                               .parts = 1,
                               .act = TN_ACT_IDENTITY};
     return tn_graph_linear(g, tn_graph_name(g, name, layer), x, residual, &op);
@@ -205,11 +205,11 @@ static uint32_t build(struct tn_graph *g, const struct tn_component *c, const st
                       .eps = tn_component_value(c, "norm_eps")->f};
     s.head_dim = tn_component_value(c, H)->u / s.heads;
     struct tn_op_embed embed = {
-        .table = {tn_bound_weight(g, b, "embeddings.word", 0, TN_USE_TABLE)},
+        .table = {tn_bound_weight(g, b, "embeddings.word", 0)},
         .index = {TN_INDEX_TOKEN},
         .tables = 1,
-        .gamma = tn_bound_weight(g, b, "embeddings.norm.weight", 0, TN_USE_VECTOR),
-        .beta = tn_bound_weight(g, b, "embeddings.norm.bias", 0, TN_USE_VECTOR),
+        .gamma = tn_bound_weight(g, b, "embeddings.norm.weight", 0),
+        .beta = tn_bound_weight(g, b, "embeddings.norm.bias", 0),
         .eps = s.eps,
     };
     if (!tn_activation_of(tn_component_value(c, "hidden_activation")->s, &s.act)) return TN_NO_VALUE;

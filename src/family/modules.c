@@ -21,10 +21,10 @@ static bool own_activation(struct tn_str name, enum tn_act *out)
  * its place in the package's list, which is what other people count.
  */
 static uint32_t module_weight(struct tn_graph *g, const struct tn_description *d, const struct tn_module *m, const char *format,
-                              enum tn_weight_use use, const struct tn_tensor_info *tensor)
+                              const struct tn_tensor_info *tensor)
 {
     unsigned long long place = (unsigned long long)(m - d->modules);
-    return tensor ? tn_graph_weight(g, tn_str_of(tn_graph_name(g, format, place)), use, tensor) : TN_NO_WEIGHT;
+    return tensor ? tn_graph_weight(g, tn_str_of(tn_graph_name(g, format, place)), tensor) : TN_NO_WEIGHT;
 }
 
 static uint32_t build_pooling(struct tn_graph *g, const struct tn_module *m, uint32_t x)
@@ -38,7 +38,7 @@ static uint32_t build_pooling(struct tn_graph *g, const struct tn_module *m, uin
 static uint32_t build_projection(struct tn_graph *g, const struct tn_description *d, const struct tn_module *m, uint32_t x)
 {
     struct tn_op_linear linear = {
-        .weight = {module_weight(g, d, m, "module.%llu.residual", TN_USE_LINEAR, m->residual_weight)},
+        .weight = {module_weight(g, d, m, "module.%llu.residual", m->residual_weight)},
         .bias = {TN_NO_WEIGHT},
         .parts = 1,
         .act = TN_ACT_IDENTITY,
@@ -49,8 +49,8 @@ static uint32_t build_projection(struct tn_graph *g, const struct tn_description
 static uint32_t build_dense(struct tn_graph *g, const struct tn_description *d, const struct tn_module *m, uint32_t x)
 {
     struct tn_op_linear linear = {
-        .weight = {module_weight(g, d, m, "module.%llu.weight", TN_USE_LINEAR, m->weight)},
-        .bias = {module_weight(g, d, m, "module.%llu.bias", TN_USE_LINEAR, m->bias_tensor)},
+        .weight = {module_weight(g, d, m, "module.%llu.weight", m->weight)},
+        .bias = {module_weight(g, d, m, "module.%llu.bias", m->bias_tensor)},
         .parts = 1,
     };
     if (!own_activation(m->activation, &linear.act)) return TN_NO_VALUE;
@@ -61,8 +61,8 @@ static uint32_t build_dense(struct tn_graph *g, const struct tn_description *d, 
 static uint32_t build_norm(struct tn_graph *g, const struct tn_description *d, const struct tn_module *m, uint32_t x)
 {
     struct tn_op_layer_norm norm = {
-        module_weight(g, d, m, "module.%llu.weight", TN_USE_VECTOR, m->weight),
-        module_weight(g, d, m, "module.%llu.bias", TN_USE_VECTOR, m->bias_tensor),
+        module_weight(g, d, m, "module.%llu.weight", m->weight),
+        module_weight(g, d, m, "module.%llu.bias", m->bias_tensor),
         m->eps,
     };
     return tn_graph_layer_norm(g, tn_graph_name(g, "module %llu layer norm", m->index), x, TN_NO_VALUE, &norm);

@@ -52,17 +52,17 @@ static uint32_t build(struct tn_graph *g, const struct tn_component *c, const st
         .heads = tn_component_value(c, "num_attention_heads")->u,
         .hidden_size = tn_component_value(c, H)->u,
         .eps = tn_component_value(c, "layer_norm_eps")->f,
-        .relative_bias = tn_bound_weight(g, b, "relative_bias", 0, TN_USE_VECTOR),
+        .relative_bias = tn_bound_weight(g, b, "relative_bias", 0),
         .bias_buckets = tn_component_value(c, "relative_attention_num_buckets")->u,
         .bias_max_distance = 128, /* a constant of the published code */
     };
     struct tn_op_embed embed = {
-        .table = {tn_bound_weight(g, b, "embeddings.word", 0, TN_USE_TABLE),
-                  tn_bound_weight(g, b, "embeddings.position", 0, TN_USE_TABLE)},
+        .table = {tn_bound_weight(g, b, "embeddings.word", 0),
+                  tn_bound_weight(g, b, "embeddings.position", 0)},
         .index = {TN_INDEX_TOKEN, TN_INDEX_POSITION},
         .tables = 2,
-        .gamma = tn_bound_weight(g, b, "embeddings.norm.weight", 0, TN_USE_VECTOR),
-        .beta = tn_bound_weight(g, b, "embeddings.norm.bias", 0, TN_USE_VECTOR),
+        .gamma = tn_bound_weight(g, b, "embeddings.norm.weight", 0),
+        .beta = tn_bound_weight(g, b, "embeddings.norm.bias", 0),
         .eps = shape.eps,
     };
     if (!tn_activation_of(tn_component_value(c, "hidden_act")->s, &shape.act)) return TN_NO_VALUE;

@@ -1,8 +1,8 @@
 /*
- * The graph: tenon's typed intermediate program. Families and recipes emit it, providers read it. Values are float32 rows
- * [T, width] (one per token of the packed sequences), [S, width] (one per sequence) or [P, width] (one per token that the
- * invocation picks); T, S and P stay symbolic, and what follows a pick works row by row. A fixed value has a number of rows that is known here: it follows from the weights alone, the same in every call. The
- * sequence borders (offsets), token ids and pooled spans are operands of the invocation, not values.
+ * Building graphs in code: what families and recipes emit is a dataflow graph as any other (net/net.h), of operators over
+ * packed rows (ops/rows.h). Values are float32 rows [T, width] (one per token of the packed sequences), [S, width] (one per
+ * sequence) or [P, width] (one per token that the invocation picks); what follows a pick is a graph of its own, which runs as
+ * often as it takes. What follows from weights alone is computed when a program is made.
  *
  * A graph refers to weights by index; each weight is bound to a tensor of the package before the graph is built, so no
  * name is looked up later. Building fails only without memory; that is sticky and tn_graph_finish reports it.
@@ -12,31 +12,25 @@
 
 #include "describe/activation.h"
 #include "describe/pooling.h"
-#include "graph/rope.h"
-#include "package/package.h"
-
-enum tn_dim { TN_DIM_ROWS, TN_DIM_SEQUENCES, TN_DIM_PICKS, TN_DIM_FIXED };
+#include "exec/exec.h"
+#include "ops/rope.h"
 
 enum { TN_NO_VALUE = UINT32_MAX, TN_NO_WEIGHT = UINT32_MAX, TN_LINEAR_PARTS = 3, TN_GRAPH_TABLES = 4 };
 enum { TN_NO_LAYER = -1 };
 
-struct tn_graph_value {
-    enum tn_dim dim;
-    uint64_t width;
-    uint64_t rows; /* of a fixed value */
-};
+/* What there is a row for. */
+enum tn_dim { TN_DIM_ROWS, TN_DIM_SEQUENCES, TN_DIM_PICKS };
 
-/* How a weight is kept in memory. One tensor used in two ways is two weights. */
-enum tn_weight_use {
-    TN_USE_LINEAR, /* part of a packed layer */
-    TN_USE_VECTOR, /* widened to float32 */
-    TN_USE_TABLE   /* rows that are gathered, as stored */
-};
+/* The operands of the first graph, in this order: int32, spans [S, 3] as struct tn_span. The second one has one, its rows. */
+enum tn_token_input { TN_IN_IDS, TN_IN_TYPES, TN_IN_POSITIONS, TN_IN_OFFSETS, TN_IN_SPANS, TN_GRAPH_INPUTS };
+
+/* The graph of tokens and sequences, and the one behind a pick. */
+enum { TN_GRAPH_TOKENS, TN_GRAPH_PICKS, TN_GRAPH_PARTS };
 
 struct tn_graph_weight {
     struct tn_str role; /* "encoder.layer.3.attention.query.weight": part of the weights identity */
-    enum tn_weight_use use;
     const struct tn_tensor_info *tensor;
+    uint32_t value[TN_GRAPH_PARTS]; /* its constant; TN_NET_NONE: not read there */
 };
 
 /* Which index picks the row of an embedding table. */
@@ -44,26 +38,6 @@ enum tn_index_kind { TN_INDEX_TOKEN, TN_INDEX_POSITION, TN_INDEX_TYPE };
 
 /* How positions follow from ids: 0, 1, 2 ... or, as in RoBERTa and MPNet, pad + 1 .. over the ids that are not pad. */
 enum tn_position_rule { TN_POSITION_ARANGE, TN_POSITION_FROM_PAD };
-
-#define TN_OP_LIST(X)                                                                              \
-    X(EMBED, "embed")                                                                              \
-    X(TABLE, "table")                                                                              \
-    X(LINEAR, "linear")                                                                            \
-    X(LINEAR_POOL, "linear_pool")                                                                  \
-    X(ROTARY, "rotary")                                                                            \
-    X(ATTENTION, "attention")                                                                      \
-    X(GATE, "gate")                                                                                \
-    X(LAYER_NORM, "layer_norm")                                                                    \
-    X(POOL, "pool")                                                                                \
-    X(PICK, "pick")                                                                                \
-    X(NORMALIZE, "normalize")
-
-enum tn_op_kind {
-#define X(name, text) TN_OP_##name,
-    TN_OP_LIST(X)
-#undef X
-    TN_OP_KINDS
-};
 
 struct tn_op_embed { /* sum of tables, then layer norm */
     uint32_t table[TN_GRAPH_TABLES];
@@ -73,10 +47,6 @@ struct tn_op_embed { /* sum of tables, then layer norm */
     double eps;
 };
 
-struct tn_op_table { /* the rows of a stored matrix as a fixed value */
-    uint32_t weight;
-};
-
 struct tn_op_linear { /* act(x [W1; W2; W3]^T + b) + residual */
     uint32_t weight[TN_LINEAR_PARTS]; /* each [out, in] */
     uint32_t bias[TN_LINEAR_PARTS];   /* [out] or TN_NO_WEIGHT */
@@ -84,25 +54,15 @@ struct tn_op_linear { /* act(x [W1; W2; W3]^T + b) + residual */
     enum tn_act act;
 };
 
-/* A linear layer, its rows pooled to one per sequence as sparse vectors are (struct tn_linear_pool_args in kernel.h). */
-struct tn_op_linear_pool {
-    struct tn_op_linear linear; /* first: as.linear is this one */
-    bool sum, twice;
-};
-
-struct tn_op_rotary { /* turns the first `heads` heads of each row by its position; works in place */
+struct tn_op_rotary { /* turns the first `heads` heads of each row by its position */
     uint64_t heads, head_dim;
     struct tn_rope rope;
 };
 
-struct tn_op_gate { /* act(first half of the row) * second half */
-    enum tn_act act;
-};
-
 /*
- * The disentangled terms of DeBERTa: products of queries (of_queries) and of keys (of_keys) with fixed values of 2 span
- * rows, one row for each distance i - j; with buckets, distances beyond buckets / 2 share rows on a logarithmic scale
- * that ends at max_distance.
+ * The disentangled terms of DeBERTa: products of queries (of_queries) and of keys (of_keys) with tables of 2 span rows, one
+ * row for each distance i - j; with buckets, distances beyond buckets / 2 share rows on a logarithmic scale that ends at
+ * max_distance.
  */
 struct tn_relative_terms {
     bool of_queries, of_keys;
@@ -113,10 +73,9 @@ struct tn_relative_terms {
 struct tn_op_attention { /* bidirectional, over q | k | v side by side in one value */
     uint64_t heads, head_dim;
     double scale;
-    uint32_t bias;            /* [buckets, heads] relative bias (T5's buckets), or TN_NO_WEIGHT */
+    uint32_t bias; /* [buckets, heads] relative bias (T5's buckets), or TN_NO_WEIGHT */
     uint64_t bias_buckets, bias_max_distance;
     uint64_t window; /* rows at a distance below it see each other; 0: all do */
-    bool keys_of_span; /* only the rows of the sequence's span, which begins it, are seen */
     struct tn_relative_terms relative;
 };
 
@@ -130,101 +89,76 @@ struct tn_op_pool { /* modes side by side */
     uint32_t modes;
 };
 
-struct tn_op {
-    enum tn_op_kind kind;
-    struct tn_str name; /* "layer 3 attention": for people, taps and errors */
-    int64_t layer;      /* that it belongs to; TN_NO_LAYER: none */
-    uint32_t in[2];     /* x, residual; TN_NO_VALUE where there is none */
-    uint32_t out;
-    union {
-        struct tn_op_embed embed;
-        struct tn_op_table table;
-        struct tn_op_linear linear;
-        struct tn_op_linear_pool linear_pool;
-        struct tn_op_rotary rotary;
-        struct tn_op_attention attention;
-        struct tn_op_gate gate;
-        struct tn_op_layer_norm layer_norm;
-        struct tn_op_pool pool;
-    } as;
+/* A value of a part. */
+struct tn_graph_value {
+    uint32_t part, value;
+};
+
+/* A table of rotary angles that operators share: two values of the first part. */
+struct tn_graph_angles {
+    struct tn_rope rope;
+    uint64_t head_dim;
+    uint32_t cosine, sine;
 };
 
 struct tn_graph {
-    struct tn_arena *arena; /* where everything lives; not owned */
+    const struct tn_context *ctx;
+    struct tn_arena *arena; /* of the lists below; not owned */
+    struct tn_model *part[TN_GRAPH_PARTS]; /* owned (tn_graph_release); NULL: there is none */
     struct tn_graph_value *values;
     struct tn_graph_weight *weights;
-    struct tn_op *ops;
-    uint32_t value_count, value_cap, weight_count, weight_cap, op_count, op_cap;
+    struct tn_graph_angles *angles;
+    uint32_t value_count, value_cap, weight_count, weight_cap, angle_count, angle_cap;
+    tn_dim_t rows, sequences, picks; /* symbols; the last one of the second part */
+    uint64_t max_rows; /* the longest sequence: tables of positions are made for it */
+    enum tn_compute compute; /* of linear layers */
     int64_t layer; /* of operators that are added now; builders set it */
     enum tn_position_rule position_rule;
     uint64_t pad_id;
-    uint64_t vocab_size, type_count, position_count; /* rows of the tables: ids are checked against them */
-    uint32_t output;
+    uint64_t vocab_size, type_count; /* rows of the tables: ids are checked against them; 0: no such table */
+    struct tn_graph_value output;
+    enum tn_dim output_dim;
+    uint64_t output_width;
     enum tn_status failed;
 };
 
-void tn_graph_init(struct tn_graph *g, struct tn_arena *arena);
+/* False without memory: the graph has failed. */
+bool tn_graph_init(struct tn_graph *g, const struct tn_context *ctx, struct tn_arena *arena, uint64_t max_rows, enum tn_compute compute);
+void tn_graph_release(struct tn_graph *g);
 
 /* All builders return the index of the new value or weight, or TN_NO_* after a failure (which sticks). */
-uint32_t tn_graph_weight(struct tn_graph *g, struct tn_str role, enum tn_weight_use use,
-                         const struct tn_tensor_info *tensor);
+uint32_t tn_graph_weight(struct tn_graph *g, struct tn_str role, const struct tn_tensor_info *tensor);
 uint32_t tn_graph_embed(struct tn_graph *g, const char *name, const struct tn_op_embed *embed);
+/* A weight as a value. */
 uint32_t tn_graph_table(struct tn_graph *g, const char *name, uint32_t weight);
 uint32_t tn_graph_linear(struct tn_graph *g, const char *name, uint32_t x, uint32_t residual,
                          const struct tn_op_linear *linear);
 uint32_t tn_graph_rotary(struct tn_graph *g, const char *name, uint32_t x, const struct tn_op_rotary *rotary);
+/* act(first half of the row) * second half. */
 uint32_t tn_graph_gate(struct tn_graph *g, const char *name, uint32_t x, enum tn_act act);
 uint32_t tn_graph_attention(struct tn_graph *g, const char *name, uint32_t qkv, const struct tn_op_attention *attention);
 uint32_t tn_graph_layer_norm(struct tn_graph *g, const char *name, uint32_t x, uint32_t residual,
                              const struct tn_op_layer_norm *norm);
 /*
- * Pools the rows of x as sparse vectors are. The linear layer that makes x, which must be the last operator, becomes the
- * one that pools: its rows are nowhere. TN_NO_VALUE where another operator makes x. The result is the graph's output: it
- * goes where the invocation's results are, and has no memory of its own.
+ * Pools the rows of x as sparse vectors are (struct tn_linear_pool_args in kernel.h). The linear layer that makes x, which
+ * must be the last operator, becomes the one that pools: its rows are nowhere. TN_NO_VALUE where another operator makes x.
  */
 uint32_t tn_graph_linear_pool(struct tn_graph *g, const char *name, uint32_t x, bool sum, bool twice);
 uint32_t tn_graph_pool(struct tn_graph *g, const char *name, uint32_t x, const struct tn_op_pool *pool);
-/* The rows that the invocation picks: [T, width] to [P, width]. */
-uint32_t tn_graph_pick(struct tn_graph *g, const char *name, uint32_t x);
+/* The rows that the invocation picks: [T, width] to [P, width]. From here on operators belong to the second part. */
+uint32_t tn_graph_pick(struct tn_graph *g, uint32_t x);
 uint32_t tn_graph_normalize(struct tn_graph *g, const char *name, uint32_t x);
 /* "layer 3 attention" into the graph's arena. */
 const char *tn_graph_name(struct tn_graph *g, const char *format, unsigned long long layer)
     __attribute__((format(printf, 2, 0)));
 
+/* From now on attention sees only the rows of a sequence's span, which begins it. Every attention that there is. */
+void tn_graph_hide_rows(struct tn_graph *g);
+
 /*
- * Names the output and infers and checks every shape: operand widths against weights, ranks, dimensions. A mismatch is
+ * Names the output, types every value and checks every operand: widths against weights, ranks, dimensions. A mismatch is
  * TN_TENSOR_MISMATCH naming operator and operands.
  */
 enum tn_status tn_graph_finish(struct tn_graph *g, uint32_t output, struct tn_error *err);
-
-const char *tn_op_kind_name(enum tn_op_kind kind);
-/* Whether it computes a linear layer: as.linear is then its own. */
-static inline bool tn_op_is_linear(enum tn_op_kind kind)
-{
-    return kind == TN_OP_LINEAR || kind == TN_OP_LINEAR_POOL;
-}
-
-/*
- * Memory plan: each value lives in a slot, a slot is reused once its value is dead. A slot of `dim` needs
- * rows * width floats. Element-wise chains may share one slot (norm and normalise work in place).
- */
-struct tn_memory_slot {
-    enum tn_dim dim;
-    uint64_t width;
-};
-
-struct tn_memory_plan {
-    struct tn_memory_slot *slots;
-    uint32_t slot_count;
-    uint32_t *slot_of; /* by value; TN_NO_VALUE for fixed ones, which live elsewhere and for ever, and for pooled layers */
-};
-
-enum tn_status tn_memory_plan_make(const struct tn_graph *g, struct tn_arena *arena, struct tn_memory_plan *out,
-                                   struct tn_error *err);
-
-/* Operators, shapes, slots as JSON (an array value). */
-void tn_graph_write(struct tn_json_writer *w, const struct tn_graph *g, const struct tn_memory_plan *plan);
-/* Feeds operators, attributes and weight roles into a fingerprint. */
-void tn_graph_fingerprint(const struct tn_graph *g, struct tn_sha256 *h);
 
 #endif

@@ -41,6 +41,8 @@ struct tn_constant {
     enum tn_onnx_data stored;   /* where, while data is NULL */
     struct tn_wire_range range; /* raw bytes, or the whole message of typed ones */
     uint32_t external;          /* index of model->read's externals */
+    /* Of the package's weight files, which whoever runs the graph reads; NULL: of the graph's own file, or made. */
+    const struct tn_tensor_info *tensor;
 };
 
 /* Attribute types by the format's numbers. */
@@ -116,6 +118,7 @@ struct tn_node {
     uint32_t *out; /* values of this graph; TN_NET_NONE: not wanted */
     uint32_t in_count, out_count;
     uint64_t at; /* offset in the file */
+    uint32_t layer; /* 1 + the layer of a stack that it belongs to; 0: none */
 };
 
 struct tn_net {
@@ -134,7 +137,7 @@ struct tn_net {
 struct tn_model {
     const struct tn_context *ctx;
     struct tn_arena arena;
-    struct tn_onnx_view *view; /* owned: what the file states of itself */
+    struct tn_onnx_view *view; /* owned: what the file states of itself; NULL: the graph comes from no file */
     struct tn_onnx_view *read; /* owned: strings and external data of what was read here */
     const struct tn_inventory *inv; /* external data are found through it; NULL: from memory */
     struct tn_source source;      /* the file: must outlive the model */
@@ -153,7 +156,11 @@ struct tn_model {
 enum tn_status tn_model_import(const struct tn_context *ctx, const struct tn_inventory *inv, const struct tn_source *source,
                                struct tn_onnx_view *view, struct tn_findings *findings, struct tn_model **out,
                                struct tn_error *err);
+/* A model without a file, whose main graph is empty: what families emit. NULL without memory. */
+struct tn_model *tn_model_new(const struct tn_context *ctx);
 void tn_model_free(struct tn_model *model);
+/* The file that it was read from; "": none. */
+struct tn_str tn_model_file(const struct tn_model *model);
 
 /*
  * The values of a constant into memory of tn_element_bytes, strings into the model's arena. Checks what the header could

@@ -58,39 +58,6 @@ static void *room(struct tn_import *im, void *items, uint32_t count, uint32_t *c
     return moved;
 }
 
-uint32_t tn_net_add_value(struct tn_net *net, struct tn_str name)
-{
-    if (net->value_count == net->value_cap) {
-        uint32_t cap = net->value_cap ? net->value_cap * 2 : 16;
-        struct tn_net_value *values = cap ? tn_arena_array(&net->model->arena, cap, sizeof(*values)) : NULL;
-        if (!values) {
-            net->model->failed = TN_INSUFFICIENT_MEMORY;
-            return TN_NET_NONE;
-        }
-        if (net->value_count) memcpy(values, net->values, net->value_count * sizeof(*values));
-        net->values = values;
-        net->value_cap = cap;
-    }
-    net->values[net->value_count] = (struct tn_net_value){.name = name, .producer = TN_NET_NONE};
-    return net->value_count++;
-}
-
-struct tn_node *tn_net_add_node(struct tn_net *net)
-{
-    if (net->node_count == net->node_cap) {
-        uint32_t cap = net->node_cap ? net->node_cap * 2 : 16;
-        struct tn_node *nodes = cap ? tn_arena_array(&net->model->arena, cap, sizeof(*nodes)) : NULL;
-        if (!nodes) {
-            net->model->failed = TN_INSUFFICIENT_MEMORY;
-            return NULL;
-        }
-        if (net->node_count) memcpy(nodes, net->nodes, net->node_count * sizeof(*nodes));
-        net->nodes = nodes;
-        net->node_cap = cap;
-    }
-    return &net->nodes[net->node_count++];
-}
-
 static uint32_t new_value(struct tn_import *im, struct tn_net *net, struct tn_str name)
 {
     if (net->value_count >= im->model->ctx->limits.tensors) {
@@ -137,21 +104,6 @@ static struct tn_ref_value look_up(struct tn_import *im, struct scope *s, struct
     tn_found(f, "%.*s", TN_FMT_ARG(name));
     tn_expected(f, "an input, an initialiser, or an output of an earlier node: nodes stand in order, without cycles");
     return (struct tn_ref_value){TN_NET_NONE, 0};
-}
-
-struct tn_net_value *tn_net_at(const struct tn_net *net, struct tn_ref_value ref)
-{
-    if (ref.value == TN_NET_NONE) return NULL;
-    for (uint32_t i = 0; i < ref.level; i++) net = net->around;
-    return &net->values[ref.value];
-}
-
-const struct tn_attr *tn_node_attr(const struct tn_node *node, const char *name)
-{
-    for (uint32_t i = 0; i < node->attr_count; i++) {
-        if (tn_str_is(node->attrs[i].name, name)) return &node->attrs[i];
-    }
-    return NULL;
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------------------------- */
@@ -568,11 +520,7 @@ static bool read_model(struct tn_import *im)
 {
     struct tn_onnx_at m = {.kind = TN_ONNX_MODEL, .range = {0, im->model->source.size}};
     struct tn_wire_field f;
-    struct tn_net *net = tn_arena_alloc(&im->model->arena, sizeof(*net));
-    if (!net) return tn_onnx_no_memory(im->r);
-    net->model = im->model;
-    net->name = TN_STR("");
-    im->model->main = net;
+    struct tn_net *net = im->model->main;
     while (tn_onnx_next(im->r, &m, &f)) {
         if (f.number == 7) read_graph(im, f.bytes, NULL, 0, net);
     }
@@ -586,15 +534,15 @@ enum tn_status tn_model_import(const struct tn_context *ctx, const struct tn_inv
 {
     enum tn_status st = TN_OK;
     struct tn_import im = {.findings = findings, .opsets = view->opsets, .opset_count = view->opset_count};
-    struct tn_model *model = tn_calloc(ctx->alloc, 1, sizeof(*model));
+    struct tn_model *model = tn_model_new(ctx);
     *out = NULL;
     if (!model) {
         tn_onnx_view_free(view);
         return tn_error_memory(err, TN_PHASE_ASSESS, "reading a graph");
     }
-    *model = (struct tn_model){.ctx = ctx, .view = view, .inv = inv, .source = *source};
-    tn_arena_init(&model->arena, ctx->alloc);
-    tn_symbols_init(&model->symbols, &model->arena);
+    model->view = view;
+    model->inv = inv;
+    model->source = *source;
     im.model = model;
     im.r = tn_onnx_reader_new(ctx, view->file, false, err);
     if (!im.r) {
@@ -615,13 +563,4 @@ done:
     tn_onnx_reader_free(im.r);
     tn_model_free(model);
     return st;
-}
-
-void tn_model_free(struct tn_model *model)
-{
-    if (!model) return;
-    tn_onnx_view_free(model->view);
-    tn_onnx_view_free(model->read);
-    tn_arena_release(&model->arena);
-    tn_free(model->ctx->alloc, model);
 }

@@ -65,6 +65,20 @@ static bool is_list(enum tn_attr_type type)
            type == TN_ATTR_GRAPHS || type == TN_ATTR_SPARSE_TENSORS || type == TN_ATTR_TYPES;
 }
 
+static void write_attributes(struct tn_json_writer *w, const struct tn_net *net, const struct tn_node *n, unsigned depth)
+{
+    tn_jw_key(w, "attributes");
+    tn_jw_begin_object(w);
+    for (uint32_t i = 0; i < n->attr_count; i++) {
+        const struct tn_attr *a = &n->attrs[i];
+        tn_jw_key_str(w, a->name);
+        if (is_list(a->type)) tn_jw_begin_array(w);
+        for (size_t k = 0; k < (is_list(a->type) ? a->count : 1); k++) write_attr_value(w, net->model, a, k, depth);
+        if (is_list(a->type)) tn_jw_end_array(w);
+    }
+    tn_jw_end_object(w);
+}
+
 static void write_node(struct tn_json_writer *w, const struct tn_net *net, const struct tn_node *n, unsigned depth)
 {
     tn_jw_begin_object(w);
@@ -81,17 +95,32 @@ static void write_node(struct tn_json_writer *w, const struct tn_net *net, const
     tn_jw_begin_array(w);
     for (uint32_t i = 0; i < n->out_count; i++) write_value_name(w, net, (struct tn_ref_value){n->out[i], 0});
     tn_jw_end_array(w);
-    tn_jw_key(w, "attributes");
-    tn_jw_begin_object(w);
-    for (uint32_t i = 0; i < n->attr_count; i++) {
-        const struct tn_attr *a = &n->attrs[i];
-        tn_jw_key_str(w, a->name);
-        if (is_list(a->type)) tn_jw_begin_array(w);
-        for (size_t k = 0; k < (is_list(a->type) ? a->count : 1); k++) write_attr_value(w, net->model, a, k, depth);
-        if (is_list(a->type)) tn_jw_end_array(w);
+    write_attributes(w, net, n, depth);
+    tn_jw_end_object(w);
+}
+
+void tn_net_write_nodes(struct tn_json_writer *w, const struct tn_net *net)
+{
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        const struct tn_node *n = &net->nodes[i];
+        char text[512];
+        tn_jw_begin_object(w);
+        tn_jw_member_str(w, "op", n->type);
+        tn_jw_member_str(w, "name", n->name);
+        if (n->layer) tn_jw_member_u64(w, "layer", n->layer - 1);
+        tn_jw_key(w, "inputs");
+        tn_jw_begin_array(w);
+        for (uint32_t k = 0; k < n->in_count; k++) write_value_name(w, net, n->in[k]);
+        tn_jw_end_array(w);
+        tn_jw_key(w, "types");
+        tn_jw_begin_array(w);
+        for (uint32_t k = 0; k < n->out_count; k++) {
+            if (n->out[k] != TN_NET_NONE) tn_jw_cstr(w, tn_type_text(net->model, &net->values[n->out[k]].type, text, sizeof(text)));
+        }
+        tn_jw_end_array(w);
+        write_attributes(w, net, n, 0);
+        tn_jw_end_object(w);
     }
-    tn_jw_end_object(w);
-    tn_jw_end_object(w);
 }
 
 static void write_values(struct tn_json_writer *w, const struct tn_net *net)

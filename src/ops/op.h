@@ -115,7 +115,10 @@ struct tn_run {
      */
     struct tn_tensor **out;
     const bool *wanted;
-    struct tn_heap *heap; /* for outputs and scratch; of the calling thread alone */
+    /* [threads] regions of scratch_bytes, each at least what the row's `kept` tells and a multiple of 64; NULL: it tells nothing */
+    void *scratch;
+    size_t scratch_bytes;
+    struct tn_heap *heap; /* for outputs and other scratch; of the calling thread alone */
     struct tn_pool *pool;
     unsigned threads;
     const struct tn_kernels *kernels; /* the same as at `prepare` */
@@ -176,6 +179,13 @@ struct tn_prepare {
     bool keep[16]; /* set false for an operand that `run` no longer reads: its memory is given back. Begins true */
 };
 
+/* What a node holds once it is prepared, told from types alone: sizes are those that `prepare` and `run` will ask for. */
+struct tn_kept {
+    size_t state;   /* bytes */
+    size_t scratch; /* bytes for each thread that runs it */
+    bool keep[16];  /* as in tn_prepare */
+};
+
 struct tn_operator {
     const char *domain; /* NULL: the standard's own, "ai.onnx" */
     const char *name;
@@ -201,6 +211,12 @@ struct tn_operator {
     bool in_place;
     /* Same operands, same results: may be folded. Random operators are not. */
     bool not_pure;
+    /* Optional: memory before weights are read. False when a size overflows. */
+    bool (*kept)(const struct tn_net *net, const struct tn_node *node, const struct tn_kernels *kernels, struct tn_kept *out);
+    /* Makes a table of what never changes: computed when the program is made, whatever its size, also of no operands. */
+    bool table;
+    /* What it makes is memory of its own: never an operand, or a view of one. Then a plan may say where it lies. */
+    bool fresh;
 };
 
 struct tn_operators {

@@ -7,7 +7,8 @@ bool tn_rows_in(struct tn_infer *x, uint32_t i, tn_dim_t *rows, int64_t *width)
 {
     const struct tn_shape *s;
     const struct tn_type *t = tn_in_type(x, i);
-    if (!tn_in_shape(x, i, &s) || t->element != TN_EL_F32 || s->rank != 2 || !tn_dim_known(s->dims[1]))
+    if (!tn_in_shape(x, i, &s)) return false; /* whatever made it has been refused */
+    if (t->element != TN_EL_F32 || s->rank != 2 || !tn_dim_known(s->dims[1]))
         return tn_infer_refuse(x, "float32 rows of known width", "operand %u of another type", i);
     *rows = s->dims[0];
     *width = s->dims[1];
@@ -43,6 +44,10 @@ bool tn_rows_activation(const struct tn_node *node, enum tn_act *out)
     return name.n == 0;
 }
 
+/* In front of the vectors. */
+enum { HEAD = 64 };
+_Static_assert(sizeof(struct tn_rows_vectors) <= HEAD, "what points to the vectors stands in front of them");
+
 enum tn_status tn_rows_widen(struct tn_prepare *p, uint32_t first, uint32_t count, void **state)
 {
     size_t floats = 0;
@@ -51,10 +56,10 @@ enum tn_status tn_rows_widen(struct tn_prepare *p, uint32_t first, uint32_t coun
         floats += t ? (size_t)t->count : 0;
     }
     if (floats == 0) return TN_OK;
-    struct tn_rows_vectors *v = tn_malloc_aligned(p->alloc, 64 + floats * sizeof(float), 64);
+    struct tn_rows_vectors *v = tn_malloc_aligned(p->alloc, HEAD + floats * sizeof(float), 64);
     if (!v) return TN_INSUFFICIENT_MEMORY;
     *v = (struct tn_rows_vectors){{NULL}};
-    float *at = (float *)(void *)((char *)v + 64);
+    float *at = (float *)(void *)((char *)v + HEAD);
     for (uint32_t k = 0; k < count; k++) {
         const struct tn_tensor *t = first + k < p->node->in_count ? p->in[first + k] : NULL;
         if (!t) continue;
@@ -65,6 +70,18 @@ enum tn_status tn_rows_widen(struct tn_prepare *p, uint32_t first, uint32_t coun
     }
     *state = v;
     return TN_OK;
+}
+
+bool tn_rows_kept(const struct tn_net *net, const struct tn_node *node, uint32_t first, uint32_t count, struct tn_kept *out)
+{
+    size_t floats = 0;
+    for (uint32_t i = first; i < first + count && i < node->in_count; i++) {
+        const struct tn_net_value *v = tn_net_at(net, node->in[i]);
+        out->keep[i] = v == NULL;
+        floats += v ? (size_t)v->type.shape.dims[0] : 0;
+    }
+    out->state = floats ? HEAD + floats * sizeof(float) : 0;
+    return floats < SIZE_MAX / 8;
 }
 
 void tn_rows_release_vectors(struct tn_alloc *alloc, void *state)

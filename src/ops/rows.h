@@ -13,15 +13,14 @@
  *   Linear           x, residual, then weight [n, k] and bias [n] of each part, stacked along n. activation, compute
  *   LinearPool       x, spans [S, 3], then parts as above: kernel.h, tn_linear_pool_args. sum, twice
  *   Rotary           x, positions [T], cosine and sine [P, head_dim / 2]: turns the first `heads` heads of each row
- *   RotaryAngles     frequency [head_dim / 2]; out: cosine, sine [positions, head_dim / 2]. positions
- *   DistanceBias     table [buckets, heads]; out [heads, 2 length - 1]. length, max_distance (T5's buckets)
+ *   RotaryAngles     frequency [head_dim / 2]; out: cosine, sine [positions, head_dim / 2]. head_dim, positions
+ *   DistanceBias     table [buckets, heads]; out [heads, 2 length - 1]. length, buckets, max_distance (T5's buckets)
  *   DistanceRows     out: int32 [2 length - 1], rows of a table by distance (DeBERTa's). length, span, buckets, max_distance
  *   Attention        x [T, 3 heads head_dim], offsets [S + 1], spans, bias, position_key, position_query, rows by distance:
- *                    kernel.h, tn_attention_args. heads, scale, window
+ *                    kernel.h, tn_attention_args. heads, head_dim, scale, window, span, length: the longest sequence
  *   Gate             x [T, 2 width]: activation(first half) times second half
  *   Norm             x, residual, gamma, beta: layer norm of x + residual. eps
  *   Pool             x, spans; modes: texts of describe/pooling.h, side by side
- *   Pick             x, picks [P]: these rows
  *   Unit             x: each row divided by its length
  */
 #ifndef TN_OPS_ROWS_H
@@ -52,6 +51,7 @@ struct tn_rows_vectors {
     float *of[4];
 };
 enum tn_status tn_rows_widen(struct tn_prepare *p, uint32_t first, uint32_t count, void **state);
+bool tn_rows_kept(const struct tn_net *net, const struct tn_node *node, uint32_t first, uint32_t count, struct tn_kept *out);
 void tn_rows_release_vectors(struct tn_alloc *alloc, void *state);
 /* Vector k of the state; NULL: there is none. */
 const float *tn_rows_vector_of(const struct tn_run *r, uint32_t k);

@@ -2,7 +2,7 @@
 #include "ops/rows.h"
 
 #include "base/checked.h"
-#include "graph/rope.h"
+#include "ops/rope.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,8 @@ enum { POSITIONS = 1 << 24 };
 static bool infer_angles(struct tn_infer *x)
 {
     const struct tn_shape *s;
-    int64_t positions = tn_attr_int(x->node, "positions", 0);
+    int64_t positions = tn_attr_int(x->node, "positions", 0), head = tn_attr_int(x->node, "head_dim", 0);
+    if (head < 2 || head % 2) return tn_infer_refuse(x, "a head whose dimensions make pairs", "%lld dimensions", (long long)head);
     if (!tn_in_shape(x, 0, &s) || s->rank != 1 || tn_in_type(x, 0)->element != TN_EL_F32 || positions < 1 || positions > POSITIONS)
         return tn_infer_refuse(x, "frequencies [head_dim / 2] and a number of positions", "%lld positions", (long long)positions);
     tn_dim_t dims[2] = {positions, s->dims[0]};
@@ -42,8 +43,9 @@ static bool infer_bias(struct tn_infer *x)
     const struct tn_shape *s;
     tn_dim_t dims[2];
     if (!infer_length(x, &dims[1])) return false;
-    if (!tn_in_shape(x, 0, &s) || s->rank != 2 || !tn_rows_stored(tn_in_type(x, 0)->element) || s->dims[0] < 2)
-        return tn_infer_refuse(x, "a table [buckets, heads]", "another type");
+    int64_t buckets = tn_attr_int(x->node, "buckets", 0);
+    if (!tn_in_shape(x, 0, &s) || s->rank != 2 || !tn_rows_stored(tn_in_type(x, 0)->element) || s->dims[0] != buckets || buckets < 2)
+        return tn_infer_refuse(x, "a table [buckets, heads]", "another type beside %lld buckets", (long long)buckets);
     dims[0] = s->dims[1];
     tn_out_tensor(x, 0, TN_EL_F32, 2, dims);
     return true;
@@ -158,29 +160,45 @@ static bool run_rotary(struct tn_run *r)
 
 enum { QKV, OFFSETS, SPANS, BIAS, POSITION_KEY, POSITION_QUERY, ROWS, ATTENTION_OPERANDS };
 
-/* Operand i, where it is given, is a table of this many columns, as wide as the longest sequence has distances. */
-static bool check_table(struct tn_infer *x, uint32_t i, uint32_t rank, int64_t lines, const char *what)
+/* Operand i, where it is given, is a table of rows by distance, as wide as keys are. */
+static bool check_terms(struct tn_infer *x, uint32_t i, int64_t width)
 {
     const struct tn_shape *s;
+    int64_t span = tn_attr_int(x->node, "span", 0);
     if (!tn_in_given(x, i)) return true;
-    if (tn_in_shape(x, i, &s) && s->rank == rank && (rank == 1 || s->dims[i == BIAS ? 0 : 1] == lines)) return true;
-    return tn_infer_refuse(x, "tables of positions that fit the heads", "%s of another shape", what);
+    if (!tn_in_shape(x, i, &s)) return false;
+    if (tn_attr_int(x->node, "window", 0)) return tn_infer_refuse(x, "relative terms alone", "a window beside them");
+    if (!tn_in_given(x, ROWS) || s->rank != 2 || s->dims[1] != width)
+        return tn_infer_refuse(x, "a row for each distance and the columns of all heads", "a table of another shape");
+    return s->dims[0] == 2 * span || tn_infer_refuse(x, "two rows for each distance of the span", "%lld rows, a span of %lld",
+                                                     (long long)s->dims[0], (long long)span);
+}
+
+static bool check_bias(struct tn_infer *x, int64_t heads)
+{
+    const struct tn_shape *s;
+    if (!tn_in_given(x, BIAS)) return true;
+    if (!tn_in_shape(x, BIAS, &s)) return false;
+    return (s->rank == 2 && s->dims[0] == heads) || tn_infer_refuse(x, "a bias for each of the heads", "another shape beside %lld heads", (long long)heads);
 }
 
 static bool infer_attention(struct tn_infer *x)
 {
     const struct tn_shape *offsets;
     tn_dim_t rows;
-    int64_t width, heads = tn_attr_int(x->node, "heads", 0);
+    int64_t width, heads = tn_attr_int(x->node, "heads", 0), head_dim = tn_attr_int(x->node, "head_dim", 0);
     if (!tn_rows_in(x, QKV, &rows, &width)) return false;
-    if (heads < 1 || width % (3 * heads)) return tn_infer_refuse(x, "q, k and v side by side", "%lld columns for %lld heads", (long long)width, (long long)heads);
+    if (heads < 1 || head_dim < 1 || width % 3 || heads > width / 3 / head_dim || heads * head_dim != width / 3)
+        return tn_infer_refuse(x, "q, k and v side by side", "%lld columns for %lld heads of %lld", (long long)width, (long long)heads, (long long)head_dim);
     if (!tn_in_shape(x, OFFSETS, &offsets) || offsets->rank != 1) return tn_infer_refuse(x, "offsets [S + 1]", "operand 1 of another shape");
-    bool relative = tn_in_given(x, POSITION_KEY) || tn_in_given(x, POSITION_QUERY);
-    if (relative && (!tn_in_given(x, ROWS) || tn_attr_int(x->node, "window", 0)))
-        return tn_infer_refuse(x, "relative terms with rows by distance and without a window", "others");
-    return check_table(x, BIAS, 2, heads, "the bias") && check_table(x, POSITION_KEY, 2, width / 3, "the keys' positions") &&
-           check_table(x, POSITION_QUERY, 2, width / 3, "the queries' positions") && check_table(x, ROWS, 1, 0, "the rows by distance") &&
+    return check_bias(x, heads) && check_terms(x, POSITION_KEY, width / 3) && check_terms(x, POSITION_QUERY, width / 3) &&
            tn_rows_out(x, rows, width / 3);
+}
+
+static bool kept(const struct tn_net *net, const struct tn_node *node, const struct tn_kernels *kernels, struct tn_kept *out)
+{
+    bool relative = tn_net_at(net, node->in[POSITION_KEY]) || tn_net_at(net, node->in[POSITION_QUERY]);
+    return kernels->attention_scratch_size((size_t)tn_attr_int(node, "length", 1), (size_t)tn_attr_int(node, "head_dim", 1), relative, &out->scratch);
 }
 
 static void attention_member(void *arg, unsigned rank, unsigned size)
@@ -194,29 +212,17 @@ static const struct tn_tensor *given(const struct tn_run *r, uint32_t i)
     return i < r->in_count ? r->in[i] : NULL;
 }
 
-static size_t longest(const int32_t *offsets, size_t sequences)
-{
-    size_t most = 1;
-    for (size_t s = 0; s < sequences; s++) {
-        size_t n = (size_t)(offsets[s + 1] - offsets[s]);
-        most = n > most ? n : most;
-    }
-    return most;
-}
-
 static bool run_attention(struct tn_run *r)
 {
-    size_t hidden = (size_t)r->out[0]->dims[1], heads = (size_t)tn_attr_int(r->node, "heads", 0), sequences = (size_t)r->in[OFFSETS]->dims[0] - 1, bytes;
+    size_t hidden = (size_t)r->out[0]->dims[1], heads = (size_t)tn_attr_int(r->node, "heads", 0);
+    size_t sequences = (size_t)r->in[OFFSETS]->dims[0] - 1;
     const struct tn_tensor *spans = given(r, SPANS), *bias = given(r, BIAS), *key = given(r, POSITION_KEY), *query = given(r, POSITION_QUERY), *distance = given(r, ROWS);
     const float *qkv = r->in[QKV]->data;
-    size_t length = longest(r->in[OFFSETS]->data, sequences);
-    if (!r->kernels->attention_scratch_size(length, hidden / heads, key || query, &bytes)) return tn_run_no_memory(r);
-    void *scratch = bytes ? tn_run_scratch(r, bytes, r->threads) : NULL;
     struct job j = {.kernels = r->kernels,
                     .attention = {.q = qkv, .k = qkv + hidden, .v = qkv + 2 * hidden, .q_stride = 3 * hidden, .k_stride = 3 * hidden, .v_stride = 3 * hidden,
                                   .out = r->out[0]->data, .out_stride = hidden, .offsets = r->in[OFFSETS]->data, .sequences = sequences, .heads = heads,
                                   .head_dim = hidden / heads, .scale = (float)tn_attr_float(r->node, "scale", 1), .window = (size_t)tn_attr_int(r->node, "window", 0),
-                                  .seen = spans ? spans->data : NULL, .scratch = scratch, .scratch_bytes = bytes}};
+                                  .seen = spans ? spans->data : NULL, .scratch = r->scratch, .scratch_bytes = r->scratch_bytes}};
     struct tn_attention_args *a = &j.attention;
     if (bias) {
         a->bias = bias->data;
@@ -230,17 +236,16 @@ static bool run_attention(struct tn_run *r)
         a->relative_row = distance->data;
         a->relative_center = (size_t)distance->dims[0] / 2;
     }
-    if (!r->failed) tn_run_team(r, r->in[QKV]->count * 8, attention_member, &j);
-    tn_heap_give(r->heap, scratch);
-    return !r->failed;
+    tn_run_team(r, r->in[QKV]->count * 8, attention_member, &j);
+    return true;
 }
 
 static const struct tn_operator rows[] = {
-    {.domain = "tenon", .name = "RotaryAngles", .since = 1, .infer = infer_angles, .run = run_angles},
-    {.domain = "tenon", .name = "DistanceBias", .since = 1, .infer = infer_bias, .run = run_bias},
-    {.domain = "tenon", .name = "DistanceRows", .since = 1, .infer = infer_distance, .run = run_distance},
-    {.domain = "tenon", .name = "Rotary", .since = 1, .infer = infer_rotary, .run = run_rotary, .in_place = true},
-    {.domain = "tenon", .name = "Attention", .since = 1, .infer = infer_attention, .run = run_attention},
+    {.domain = "tenon", .name = "RotaryAngles", .since = 1, .infer = infer_angles, .run = run_angles, .table = true, .fresh = true},
+    {.domain = "tenon", .name = "DistanceBias", .since = 1, .infer = infer_bias, .run = run_bias, .table = true, .fresh = true},
+    {.domain = "tenon", .name = "DistanceRows", .since = 1, .infer = infer_distance, .run = run_distance, .table = true, .fresh = true},
+    {.domain = "tenon", .name = "Rotary", .since = 1, .infer = infer_rotary, .run = run_rotary, .in_place = true, .fresh = true},
+    {.domain = "tenon", .name = "Attention", .since = 1, .infer = infer_attention, .run = run_attention, .kept = kept, .fresh = true},
 };
 
 const struct tn_operators tn_ops_rows_attention = {rows, sizeof(rows) / sizeof(rows[0])};

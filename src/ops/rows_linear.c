@@ -65,10 +65,32 @@ static const char *lacks(const struct tn_node *node)
 
 /* ---- packing ------------------------------------------------------------------------------------------------------ */
 
-struct packed {
-    struct tn_linear layer;
-    size_t scratch; /* bytes of one thread */
-};
+enum { HEAD = 64 };
+
+_Static_assert(sizeof(struct tn_linear) <= HEAD, "the layer stands in front of its packed weights");
+
+static enum tn_compute compute_of(const struct tn_node *node)
+{
+    return tn_str_is(tn_attr_text(node, "compute"), "bf16") ? TN_COMPUTE_BF16 : TN_COMPUTE_F32;
+}
+
+static bool layer_bytes(const struct tn_kernels *kernels, const struct tn_linear *l, size_t *all, size_t *scratch)
+{
+    return kernels->linear_pack_size(l->n, l->k, l->compute, all) && tn_add(*all, HEAD, all) &&
+           kernels->linear_scratch_size(l->n, l->k, l->compute, scratch) && tn_round_up(*scratch, 64, scratch);
+}
+
+static bool kept(const struct tn_net *net, const struct tn_node *node, const struct tn_kernels *kernels, struct tn_kept *out)
+{
+    struct tn_linear l = {.compute = compute_of(node)};
+    for (uint32_t i = PARTS; i < node->in_count; i++) out->keep[i] = false;
+    for (uint32_t i = PARTS; i < node->in_count; i += 2) {
+        const struct tn_shape *w = &tn_net_at(net, node->in[i])->type.shape;
+        l.n += (size_t)w->dims[0];
+        l.k = (size_t)w->dims[1];
+    }
+    return layer_bytes(kernels, &l, &out->state, &out->scratch);
+}
 
 struct packing {
     const struct tn_kernels *kernels;
@@ -102,24 +124,18 @@ static bool read_parts(const struct tn_prepare *p, struct packing *k, struct tn_
 
 static enum tn_status prepare(struct tn_prepare *p, void **state)
 {
-    enum { HEAD = 64 };
-    _Static_assert(sizeof(struct packed) <= HEAD, "the layer stands in front of its packed weights");
     struct packing k = {.kernels = p->kernels};
-    struct packed made = {.layer = {.compute = tn_str_is(tn_attr_text(p->node, "compute"), "bf16") ? TN_COMPUTE_BF16 : TN_COMPUTE_F32}};
-    struct tn_linear *l = &made.layer;
-    size_t bytes, all;
-    if (!read_parts(p, &k, l)) {
+    struct tn_linear made = {.compute = compute_of(p->node)};
+    size_t all, scratch;
+    if (!read_parts(p, &k, &made)) {
         p->wrong = "weights that are the same in every call";
         return TN_ARTIFACT_MALFORMED;
     }
-    if (!p->kernels->linear_pack_size(l->n, l->k, l->compute, &bytes) ||
-        !p->kernels->linear_scratch_size(l->n, l->k, l->compute, &made.scratch) || !tn_add(bytes, HEAD, &all))
-        return TN_INSUFFICIENT_MEMORY;
-    struct packed *out = tn_malloc_aligned(p->alloc, all, 64);
+    struct tn_linear *out = layer_bytes(p->kernels, &made, &all, &scratch) ? tn_malloc_aligned(p->alloc, all, 64) : NULL;
     if (!out) return TN_INSUFFICIENT_MEMORY;
-    l->packed = k.room = (char *)out + HEAD;
+    made.packed = k.room = (char *)out + HEAD;
     *out = made;
-    k.layer = &out->layer;
+    k.layer = out;
     tn_pool_run(p->pool, pack_member, &k, p->threads);
     for (uint32_t i = PARTS; i < p->node->in_count; i++) p->keep[i] = false;
     *state = out;
@@ -151,54 +167,45 @@ static void pooled_member(void *arg, unsigned rank, unsigned size)
     j->kernels->linear_pool(&j->pooled, rank, size);
 }
 
-static void *scratch_of(struct tn_run *r, const struct packed *p)
-{
-    return p->scratch ? tn_run_scratch(r, p->scratch, r->threads) : NULL;
-}
-
 static bool run_linear(struct tn_run *r)
 {
-    const struct packed *p = r->state;
+    const struct tn_linear *layer = r->state;
     struct job j = {.kernels = r->kernels};
     const struct tn_tensor *x = r->in[X], *residual = r->in[RESIDUAL];
-    void *scratch = scratch_of(r, p);
     tn_rows_activation(r->node, &j.linear.act);
-    j.linear.layer = &p->layer;
+    j.linear.layer = layer;
     j.linear.x = x->data;
-    j.linear.x_stride = p->layer.k;
+    j.linear.x_stride = layer->k;
     j.linear.y = r->out[0]->data;
-    j.linear.y_stride = j.linear.residual_stride = p->layer.n;
+    j.linear.y_stride = j.linear.residual_stride = layer->n;
     j.linear.residual = residual ? residual->data : NULL;
     j.linear.rows = (size_t)x->dims[0];
-    j.linear.scratch = scratch;
-    j.linear.scratch_bytes = p->scratch;
-    if (!r->failed) tn_run_team(r, x->count * p->layer.n, linear_member, &j);
-    tn_heap_give(r->heap, scratch);
-    return !r->failed;
+    j.linear.scratch = r->scratch;
+    j.linear.scratch_bytes = r->scratch_bytes;
+    tn_run_team(r, x->count * layer->n, linear_member, &j);
+    return true;
 }
 
 static bool run_pooled(struct tn_run *r)
 {
-    const struct packed *p = r->state;
+    const struct tn_linear *layer = r->state;
     struct job j = {.kernels = r->kernels};
     const struct tn_tensor *x = r->in[X], *spans = r->in[1];
     size_t sequences = (size_t)spans->dims[0];
-    void *scratch = scratch_of(r, p);
     uint32_t *to = tn_run_scratch(r, sequences + 1, sizeof(*to));
     for (size_t s = 0; to && s < sequences; s++) to[s] = (uint32_t)s;
-    j.pooled = (struct tn_linear_pool_args){.layer = &p->layer, .x = x->data, .x_stride = p->layer.k, .rows = (size_t)x->dims[0],
+    j.pooled = (struct tn_linear_pool_args){.layer = layer, .x = x->data, .x_stride = layer->k, .rows = (size_t)x->dims[0],
                                             .spans = spans->data, .to = to, .sequences = sequences, .y = r->out[0]->data,
-                                            .y_stride = p->layer.n, .sum = tn_attr_int(r->node, "sum", 0) != 0,
-                                            .twice = tn_attr_int(r->node, "twice", 0) != 0, .scratch = scratch, .scratch_bytes = p->scratch};
-    if (!r->failed) tn_run_team(r, x->count * p->layer.n, pooled_member, &j);
+                                            .y_stride = layer->n, .sum = tn_attr_int(r->node, "sum", 0) != 0,
+                                            .twice = tn_attr_int(r->node, "twice", 0) != 0, .scratch = r->scratch, .scratch_bytes = r->scratch_bytes};
+    if (!r->failed) tn_run_team(r, x->count * layer->n, pooled_member, &j);
     tn_heap_give(r->heap, to);
-    tn_heap_give(r->heap, scratch);
     return !r->failed;
 }
 
 static const struct tn_operator rows[] = {
-    {.domain = "tenon", .name = "Linear", .since = 1, .infer = infer_linear, .run = run_linear, .prepare = prepare, .release = release, .lacks = lacks},
-    {.domain = "tenon", .name = "LinearPool", .since = 1, .infer = infer_pooled, .run = run_pooled, .prepare = prepare, .release = release, .lacks = lacks},
+    {.domain = "tenon", .name = "Linear", .since = 1, .infer = infer_linear, .run = run_linear, .prepare = prepare, .release = release, .lacks = lacks, .kept = kept, .fresh = true},
+    {.domain = "tenon", .name = "LinearPool", .since = 1, .infer = infer_pooled, .run = run_pooled, .prepare = prepare, .release = release, .lacks = lacks, .kept = kept, .fresh = true},
 };
 
 const struct tn_operators tn_ops_rows_linear = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -14,7 +14,6 @@ struct job {
     } as;
     const float *x;
     float *y;
-    const int32_t *picks;
     size_t rows, width;
 };
 
@@ -44,6 +43,12 @@ static bool infer_embed(struct tn_infer *x)
 static enum tn_status prepare_embed(struct tn_prepare *p, void **state)
 {
     return tn_rows_widen(p, GAMMA, 2, state);
+}
+
+static bool kept_embed(const struct tn_net *net, const struct tn_node *node, const struct tn_kernels *kernels, struct tn_kept *out)
+{
+    (void)kernels;
+    return tn_rows_kept(net, node, GAMMA, 2, out);
 }
 
 static void embed_member(void *arg, unsigned rank, unsigned size)
@@ -84,6 +89,12 @@ static bool infer_norm(struct tn_infer *x)
 static enum tn_status prepare_norm(struct tn_prepare *p, void **state)
 {
     return tn_rows_widen(p, 2, 2, state);
+}
+
+static bool kept_norm(const struct tn_net *net, const struct tn_node *node, const struct tn_kernels *kernels, struct tn_kept *out)
+{
+    (void)kernels;
+    return tn_rows_kept(net, node, 2, 2, out);
 }
 
 static void norm_member(void *arg, unsigned rank, unsigned size)
@@ -191,32 +202,7 @@ static bool run_pool(struct tn_run *r)
     return true;
 }
 
-/* ---- Pick, Unit --------------------------------------------------------------------------------------------------- */
-
-static bool infer_pick(struct tn_infer *x)
-{
-    const struct tn_shape *picks;
-    tn_dim_t rows;
-    int64_t width;
-    if (!tn_rows_in(x, 0, &rows, &width)) return false;
-    if (!tn_in_shape(x, 1, &picks) || picks->rank != 1) return tn_infer_refuse(x, "picks [P]", "operand 1 of another shape");
-    return tn_rows_out(x, picks->dims[0], width);
-}
-
-static void pick_member(void *arg, unsigned rank, unsigned size)
-{
-    const struct job *j = arg;
-    size_t begin, end;
-    tn_share(j->rows, rank, size, &begin, &end);
-    for (size_t i = begin; i < end; i++) memcpy(j->y + i * j->width, j->x + (size_t)j->picks[i] * j->width, j->width * sizeof(float));
-}
-
-static bool run_pick(struct tn_run *r)
-{
-    struct job j = {.x = r->in[0]->data, .y = r->out[0]->data, .picks = r->in[1]->data, .rows = (size_t)r->out[0]->dims[0], .width = (size_t)r->out[0]->dims[1]};
-    tn_run_team(r, r->out[0]->count, pick_member, &j);
-    return true;
-}
+/* ---- Unit --------------------------------------------------------------------------------------------------------- */
 
 static bool infer_unit(struct tn_infer *x)
 {
@@ -239,12 +225,11 @@ static bool run_unit(struct tn_run *r)
 }
 
 static const struct tn_operator rows[] = {
-    {.domain = "tenon", .name = "Embed", .since = 1, .infer = infer_embed, .run = run_embed, .prepare = prepare_embed, .release = tn_rows_release_vectors},
-    {.domain = "tenon", .name = "Norm", .since = 1, .infer = infer_norm, .run = run_norm, .prepare = prepare_norm, .release = tn_rows_release_vectors, .in_place = true},
-    {.domain = "tenon", .name = "Gate", .since = 1, .infer = infer_gate, .run = run_gate, .lacks = lacks_gate},
-    {.domain = "tenon", .name = "Pool", .since = 1, .infer = infer_pool, .run = run_pool, .lacks = lacks_pool},
-    {.domain = "tenon", .name = "Pick", .since = 1, .infer = infer_pick, .run = run_pick},
-    {.domain = "tenon", .name = "Unit", .since = 1, .infer = infer_unit, .run = run_unit, .in_place = true},
+    {.domain = "tenon", .name = "Embed", .since = 1, .infer = infer_embed, .run = run_embed, .prepare = prepare_embed, .release = tn_rows_release_vectors, .kept = kept_embed, .fresh = true},
+    {.domain = "tenon", .name = "Norm", .since = 1, .infer = infer_norm, .run = run_norm, .prepare = prepare_norm, .release = tn_rows_release_vectors, .in_place = true, .kept = kept_norm, .fresh = true},
+    {.domain = "tenon", .name = "Gate", .since = 1, .infer = infer_gate, .run = run_gate, .lacks = lacks_gate, .fresh = true},
+    {.domain = "tenon", .name = "Pool", .since = 1, .infer = infer_pool, .run = run_pool, .lacks = lacks_pool, .fresh = true},
+    {.domain = "tenon", .name = "Unit", .since = 1, .infer = infer_unit, .run = run_unit, .in_place = true, .fresh = true},
 };
 
 const struct tn_operators tn_ops_rows_simple = {rows, sizeof(rows) / sizeof(rows[0])};

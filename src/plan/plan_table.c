@@ -235,78 +235,24 @@ TN_DOC_OBJECT_TYPE(tn_plan_audit_type, "Audit", "What became of every tensor.",
     TN_DOC_MUST("missing", AUDIT_ROWS, "Needed, and not there."),
     TN_DOC_MUST("mismatched", AUDIT_ROWS, "Of another shape or type."));
 
-static const struct tn_doctype extent = {
-    .kind = TN_DOC_CHOICE,
-    .name = "Extent",
-    .note = "A width, or T for the rows of a step, S for its sequences and P for the rows that are picked.",
-    .choices = (const struct tn_doctype *const[]){TN_DOC_UINT64, TN_DOC_ONE_OF("T", "S", "P"), NULL},
-};
-
-/* Members of every operator. */
-#define OPERATOR                                                                                                    \
-    TN_DOC_MUST("name", TN_DOC_TEXT, "What it is to the family."),                                                 \
-        TN_DOC_MAY("layer", TN_DOC_UINT64, NULL, "Layer that it belongs to."),                                     \
-        TN_DOC_MUST("in", TN_DOC_LIST_OF(TN_DOC_UINT64), "Values that go in."),                                    \
-        TN_DOC_MUST("out", TN_DOC_UINT64, "Value that comes out."),                                                \
-        TN_DOC_MUST("shape", TN_DOC_LIST_OF(&extent), "Its shape."),                                               \
-        TN_DOC_MAY("slot", TN_DOC_UINT64, NULL, "Place in the workspace.")
-
-static const struct tn_docvariant operators[] = {
-    TN_DOC_VARIANT("embed", "Sum of table rows, then a norm.", OPERATOR,
-                   TN_DOC_MUST("tables", TN_DOC_LIST_OF(TN_DOC_TEXT), "Tables by role."),
-                   TN_DOC_MUST("eps", TN_DOC_DOUBLE, "Added to the variance.")),
-    TN_DOC_VARIANT("linear", "Matrix product with bias and activation.", OPERATOR,
-                   TN_DOC_MUST("weights", TN_DOC_LIST_OF(TN_DOC_TEXT), "Matrices by role, side by side."),
-                   TN_DOC_MUST("activation", TN_DOC_TEXT, "Function on the result.")),
-    TN_DOC_VARIANT("linear_pool", "Matrix product with bias whose rows are pooled to one per sequence.", OPERATOR,
-                   TN_DOC_MUST("strategy", TN_DOC_ONE_OF("max", "sum"), "Over the tokens."),
-                   TN_DOC_MUST("log_twice", TN_DOC_BOOLEAN, "Whether log(1 + max(x, 0)) is taken twice."),
-                   TN_DOC_MUST("weights", TN_DOC_LIST_OF(TN_DOC_TEXT), "Matrices by role, side by side."),
-                   TN_DOC_MUST("activation", TN_DOC_TEXT, "Function on the product.")),
-    TN_DOC_VARIANT("attention", "Attention within each sequence.", OPERATOR,
-                   TN_DOC_MUST("heads", TN_DOC_UINT64, "Heads."),
-                   TN_DOC_MUST("head_dim", TN_DOC_UINT64, "Width of a head."),
-                   TN_DOC_MUST("scale", TN_DOC_DOUBLE, "Factor on the scores."),
-                   TN_DOC_MAY("window", TN_DOC_UINT64, NULL, "Rows at a distance below it see each other; absent: all do."),
-                   TN_DOC_MAY("keys_of_span", TN_DOC_BOOLEAN, NULL, "Only the first rows of a sequence are seen; absent: all are."),
-                   TN_DOC_MAY("relative_bias", TN_DOC_TEXT, NULL, "Table of position biases by role."),
-                   TN_DOC_MAY("position_key", TN_DOC_UINT64, NULL, "Value that queries are held against, by distance."),
-                   TN_DOC_MAY("position_query", TN_DOC_UINT64, NULL, "Value that keys are held against, by distance."),
-                   TN_DOC_MAY("span", TN_DOC_UINT64, NULL, "Rows of these values for each direction."),
-                   TN_DOC_MAY("buckets", TN_DOC_UINT64, NULL, "Distances from half of it on share rows; 0: none does."),
-                   TN_DOC_MAY("max_distance", TN_DOC_UINT64, NULL, "Where the shared rows end.")),
-    TN_DOC_VARIANT("table", "Rows of a stored matrix, the same in every call.", OPERATOR,
-                   TN_DOC_MUST("weight", TN_DOC_TEXT, "Matrix by role.")),
-    TN_DOC_VARIANT("rotary", "Turns heads of queries and keys by their positions.", OPERATOR,
-                   TN_DOC_MUST("heads", TN_DOC_UINT64, "Heads."),
-                   TN_DOC_MUST("head_dim", TN_DOC_UINT64, "Width of a head."),
-                   TN_DOC_MUST("rope", TN_DOC_TEXT, "Rule by which frequencies are scaled."),
-                   TN_DOC_MUST("theta", TN_DOC_DOUBLE, "Base of the frequencies."),
-                   TN_DOC_MAY("factor", TN_DOC_DOUBLE, NULL, "Parameter of the rule."),
-                   TN_DOC_MAY("low_freq_factor", TN_DOC_DOUBLE, NULL, "Parameter of the rule."),
-                   TN_DOC_MAY("high_freq_factor", TN_DOC_DOUBLE, NULL, "Parameter of the rule."),
-                   TN_DOC_MAY("original_positions", TN_DOC_DOUBLE, NULL, "Parameter of the rule.")),
-    TN_DOC_VARIANT("gate", "First half of a row, through a function, times the second half.", OPERATOR,
-                   TN_DOC_MUST("activation", TN_DOC_TEXT, "Function on the first half.")),
-    TN_DOC_VARIANT("layer_norm", "Sum with what was there before, then a norm.", OPERATOR,
-                   TN_DOC_MAY("weight", TN_DOC_TEXT, NULL, "Scale by role."),
-                   TN_DOC_MUST("eps", TN_DOC_DOUBLE, "Added to the variance.")),
-    TN_DOC_VARIANT("pool", "One vector for each sequence.", OPERATOR,
-                   TN_DOC_MUST("modes", TN_DOC_LIST_OF(TN_DOC_TEXT), "Reductions, side by side.")),
-    TN_DOC_VARIANT("pick", "The rows that are asked about.", OPERATOR),
-    TN_DOC_VARIANT("normalize", "Vectors of length 1.", OPERATOR),
-};
-_Static_assert(TN_DOC_COUNT(operators) == TN_OP_KINDS, "one row for each operator");
 _Static_assert(TN_AUDIT_KINDS == 8, "the audit has a member for each kind but the loaded ones, which are counted");
 
-static const struct tn_doctype operator_type = {
-    .kind = TN_DOC_UNION,
-    .name = "Operator",
-    .note = "One operator of the graph.",
-    .tag = "op",
-    .variants = operators,
-    .variant_count = TN_DOC_COUNT(operators),
+static const struct tn_doctype attribute = {.kind = TN_DOC_ANY, .name = "Attribute", .note = "A number, a text, or a list of them."};
+static const struct tn_doctype nothing = {.kind = TN_DOC_NOTHING};
+static const struct tn_doctype operand = {
+    .kind = TN_DOC_CHOICE,
+    .name = "Operand",
+    .note = "A value by the name of the node that makes it, an input, or a weight by its role; null: left out.",
+    .choices = (const struct tn_doctype *const[]){TN_DOC_TEXT, &nothing, NULL},
 };
+
+TN_DOC_OBJECT_TYPE(tn_plan_node_type, "Node", "One operator of the graph.",
+    TN_DOC_MUST("op", TN_DOC_TEXT, "Operator, of the domain \"tenon\": those over packed rows."),
+    TN_DOC_MUST("name", TN_DOC_TEXT, "What it is to the family."),
+    TN_DOC_MAY("layer", TN_DOC_UINT64, NULL, "Layer that it belongs to."),
+    TN_DOC_MUST("inputs", TN_DOC_LIST_OF(&operand), "What goes in."),
+    TN_DOC_MUST("types", TN_DOC_LIST_OF(TN_DOC_TEXT), "Types of what comes out: T rows of a step, S of its sequences, P that are picked."),
+    TN_DOC_MUST("attributes", TN_DOC_MAP_OF(&attribute), "What belongs to the operator."));
 
 /* ---- a package that is a graph: written by the native provider ----------------------------------------------------------- */
 
@@ -377,5 +323,5 @@ TN_DOC_OBJECT_TYPE(tn_plan_document_type, "Plan", "Exactly how a task will run. 
     TN_DOC_MAY("kernels", TN_DOC_TEXT, NULL, "Set of kernels."),
     TN_DOC_MAY("isa_class", TN_DOC_TEXT, NULL, "Instruction set of the kernels."),
     TN_DOC_MAY("audit", &tn_plan_audit_type, NULL, "What became of every tensor."),
-    TN_DOC_MAY("graph", TN_DOC_LIST_OF(&operator_type), NULL, "Operators, in order."),
+    TN_DOC_MAY("graph", TN_DOC_LIST_OF(&tn_plan_node_type), NULL, "Operators, in order."),
     TN_DOC_MAY("dataflow", &tn_plan_dataflow_type, NULL, "The graph that the package is, when it is one."));

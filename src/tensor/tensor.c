@@ -103,17 +103,24 @@ bool tn_shape_count(const int64_t *dims, uint32_t rank, uint64_t *out)
     return !empty || count <= most_empty;
 }
 
-static struct tn_tensor *begin(struct tn_heap *heap, enum tn_tensor_kind kind, size_t extra)
+/* In front of a value's own elements. */
+enum { HEAD = (sizeof(struct tn_tensor) + 63) & ~63 };
+
+static struct tn_tensor *begin_at(struct tn_tensor *t, struct tn_heap *heap, enum tn_tensor_kind kind)
 {
-    size_t head = (sizeof(struct tn_tensor) + 63) & ~(size_t)63, whole;
-    struct tn_tensor *t = tn_add(head, extra, &whole) ? tn_heap_take(heap, whole) : NULL;
-    if (!t) return NULL;
     memset(t, 0, sizeof(*t));
     t->refs = 1;
     t->kind = kind;
     t->heap = heap;
-    t->data = (char *)t + head;
+    t->data = (char *)t + HEAD;
     return t;
+}
+
+static struct tn_tensor *begin(struct tn_heap *heap, enum tn_tensor_kind kind, size_t extra)
+{
+    size_t whole;
+    struct tn_tensor *t = tn_add(HEAD, extra, &whole) ? tn_heap_take(heap, whole) : NULL;
+    return t ? begin_at(t, heap, kind) : NULL;
 }
 
 static bool shape_it(struct tn_tensor *t, enum tn_element element, uint32_t rank, const int64_t *dims)
@@ -133,6 +140,18 @@ struct tn_tensor *tn_tensor_new(struct tn_heap *heap, enum tn_element element, u
     shape_it(t, element, rank, dims);
     if (element == TN_EL_STRING) memset(t->data, 0, t->bytes);
     return t;
+}
+
+bool tn_tensor_room(size_t bytes, size_t *out)
+{
+    return tn_add(HEAD, bytes, out) && tn_round_up(*out, 64, out);
+}
+
+struct tn_tensor *tn_tensor_place(struct tn_heap *heap, void *memory, enum tn_element element, uint32_t rank, const int64_t *dims)
+{
+    struct tn_tensor *t = begin_at(memory, heap, TN_KIND_TENSOR);
+    t->placed = true;
+    return rank <= TN_RANK && element != TN_EL_STRING && shape_it(t, element, rank, dims) ? t : NULL;
 }
 
 struct tn_tensor *tn_tensor_view(struct tn_tensor *base, uint32_t rank, const int64_t *dims)
@@ -203,8 +222,8 @@ struct tn_tensor *tn_tensor_copy(struct tn_heap *heap, const struct tn_tensor *t
 /* Numbers in memory of its own that one reference keeps. */
 static bool is_sole(const struct tn_tensor *t)
 {
-    const char *own = (const char *)t + ((sizeof(*t) + 63) & ~(size_t)63);
-    return t->refs == 1 && t->kind == TN_KIND_TENSOR && !t->texts && !t->base && t->data == own;
+    const char *own = (const char *)t + HEAD;
+    return t->refs == 1 && t->kind == TN_KIND_TENSOR && !t->texts && !t->base && !t->placed && t->data == own;
 }
 
 static void change_heap(struct tn_heap *to, struct tn_tensor *t)
@@ -247,7 +266,7 @@ void tn_tensor_drop(struct tn_tensor *t)
         tn_heap_give(t->heap, texts);
     }
     tn_tensor_drop(t->base);
-    tn_heap_give(t->heap, t);
+    if (!t->placed) tn_heap_give(t->heap, t);
 }
 
 bool tn_tensor_set_text(struct tn_tensor *t, size_t i, struct tn_str text)

@@ -60,6 +60,7 @@ struct tn_tensor {
     struct tn_heap *heap;
     struct tn_heap_texts *texts; /* bytes of a string tensor's elements */
     struct tn_pages *pages; /* of foreign memory that is not all there (pages.h); NULL: it is */
+    bool placed; /* in memory that somebody else plans */
 };
 
 /* Uninitialised elements (strings: empty). NULL without memory or when the size overflows. dims are not negative. */
@@ -69,6 +70,13 @@ struct tn_tensor *tn_tensor_view(struct tn_tensor *t, uint32_t rank, const int64
 /* Elements that somebody else keeps alive for as long as the value: an initialiser, a request. */
 struct tn_tensor *tn_tensor_foreign(struct tn_heap *heap, enum tn_element element, uint32_t rank, const int64_t *dims,
                                     void *data);
+/*
+ * Uninitialised elements of numbers in `memory`, value and all: tn_tensor_room bytes, aligned to 64, which is the caller's
+ * again once the value has been dropped. NULL when the size overflows.
+ */
+struct tn_tensor *tn_tensor_place(struct tn_heap *heap, void *memory, enum tn_element element, uint32_t rank, const int64_t *dims);
+/* Bytes for a value of so many bytes of elements; false on overflow. */
+bool tn_tensor_room(size_t bytes, size_t *out);
 /* A sequence, optional or map over `count` items, each of which gains a reference. */
 struct tn_tensor *tn_tensor_group(struct tn_heap *heap, enum tn_tensor_kind kind, struct tn_tensor *const *items,
                                   uint64_t count);

@@ -91,7 +91,7 @@ static void run(const struct tn_context *ctx, struct tn_model *model, unsigned c
     (void)ctx;
     if (model->main->input_count > PORTS || model->main->output_count > PORTS) return;
     if (tn_program_new(model, &options, &program, err)) return;
-    if (tn_exec_context_new(program, &c, err) == TN_OK) call(c, model->main, choice, err);
+    if (tn_exec_context_new(program, 0, &c, err) == TN_OK) call(c, model->main, choice, err);
     tn_exec_context_free(c);
     tn_program_free(program);
 }

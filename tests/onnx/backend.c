@@ -295,7 +295,7 @@ static bool run_case(const char *folder, unsigned threads, char *why, size_t cap
         goto done;
     }
     struct tn_program_options options = {.pool = pool, .threads = threads};
-    if (tn_program_new(model, &options, &program, &err) || tn_exec_context_new(program, &c, &err)) {
+    if (tn_program_new(model, &options, &program, &err) || tn_exec_context_new(program, 0, &c, &err)) {
         say_error(&err, why, cap);
         goto done;
     }

@@ -160,7 +160,7 @@ static inline void call(struct tn_program *program, struct tn_model *model, cons
 {
     struct tn_exec_context *c = NULL;
     struct tn_tensor *operands[INPUTS] = {NULL}, *out[OUTPUTS] = {NULL};
-    if (tn_exec_context_new(program, &c, err)) return;
+    if (tn_exec_context_new(program, 0, &c, err)) return;
     for (uint32_t i = 0; i < model->main->input_count && i < INPUTS; i++) {
         operands[i] = tn_tensor_new(tn_exec_heap(c), TN_EL_F32, in[i].rank, in[i].dims);
         memcpy(operands[i]->data, in[i].values, operands[i]->bytes);

@@ -40,7 +40,7 @@ static bool load(struct loaded *l, const char *path, unsigned threads)
     tn_net_check(l->model, &l->findings);
     if (l->findings.blockers || tn_net_infer(l->model, &l->findings, l->err) || l->findings.blockers) return false;
     struct tn_program_options o = {.pool = l->pool, .threads = threads};
-    return tn_program_new(l->model, &o, &l->program, l->err) == TN_OK && tn_exec_context_new(l->program, &l->context, l->err) == TN_OK;
+    return tn_program_new(l->model, &o, &l->program, l->err) == TN_OK && tn_exec_context_new(l->program, 0, &l->context, l->err) == TN_OK;
 }
 
 static void unload(struct loaded *l)
@@ -153,7 +153,7 @@ TEST(contexts_in_parallel)
     REQUIRE(load(&l, test_path("golden/tensor/bodies.onnx"), 1));
     for (int i = 0; i < 2; i++) {
         w[i] = (struct worker){.l = &l};
-        REQUIRE(tn_exec_context_new(l.program, &w[i].context, l.err) == TN_OK);
+        REQUIRE(tn_exec_context_new(l.program, 0, &w[i].context, l.err) == TN_OK);
     }
     for (int i = 0; i < 2; i++) REQUIRE(pthread_create(&threads[i], NULL, work, &w[i]) == 0);
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);

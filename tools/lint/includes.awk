@@ -1,6 +1,6 @@
 # Layers are folders and includes point only upwards in the list. Reads src files, prints findings (see run).
 BEGIN {
-    n = split("base package describe graph kernel tensor net ops exec text media family task record provider.h plan session provider qualify api", name, " ")
+    n = split("base package describe kernel tensor net ops exec graph text media family task record provider.h plan session provider qualify api", name, " ")
     for (i = 1; i <= n; i++) level[name[i]] = i
     split("float.h inttypes.h limits.h math.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h", list, " ")
     for (i in list) plain[list[i]] = 1

@@ -20,8 +20,8 @@ static struct tn_digest cache_key(const struct tn_weights_digest *d)
 {
     struct tn_sha256 h;
     tn_sha256_init(&h);
-    tn_sha256_update_str(&h, TN_STR("weights/1"));
-    const struct tn_graph *g = &d->program->graph;
+    tn_sha256_update_str(&h, TN_STR("weights/2"));
+    const struct tn_graph *g = d->graph;
     for (uint32_t i = 0; i < g->weight_count; i++) {
         const struct tn_tensor_info *t = g->weights[i].tensor;
         const struct tn_file_stamp *s = &d->inv->files[t->file].stamp;
@@ -93,15 +93,14 @@ void tn_digest_remember(const struct tn_context *ctx, const struct tn_digest *ke
     }
 }
 
-enum tn_status tn_weights_digest_begin(struct tn_weights_digest *d, const struct tn_native_program *program,
+enum tn_status tn_weights_digest_begin(struct tn_weights_digest *d, const struct tn_graph *g,
                                        const struct tn_inventory *inv, const struct tn_context *ctx,
                                        struct tn_error *err)
 {
-    *d = (struct tn_weights_digest){.program = program, .inv = inv, .alloc = ctx->alloc};
+    *d = (struct tn_weights_digest){.graph = g, .inv = inv, .alloc = ctx->alloc};
     struct tn_digest key = cache_key(d);
     d->cached = tn_digest_recall(ctx, &key, &d->value);
     if (d->cached) return TN_OK;
-    const struct tn_graph *g = &program->graph;
     d->first_chunk = tn_calloc(d->alloc, (size_t)g->weight_count + 1, sizeof(*d->first_chunk));
     if (!d->first_chunk) return tn_error_memory(err, TN_PHASE_LOAD, "hashing weights");
     for (uint32_t i = 0; i < g->weight_count; i++) {
@@ -136,7 +135,7 @@ static int by_role(const void *a, const void *b, void *context)
 
 static void hash_weight(struct tn_sha256 *h, const struct tn_weights_digest *d, uint32_t i)
 {
-    const struct tn_graph_weight *w = &d->program->graph.weights[i];
+    const struct tn_graph_weight *w = &d->graph->weights[i];
     tn_sha256_update_str(h, w->role);
     tn_sha256_update_str(h, tn_str_of(tn_dtype_name(w->tensor->dtype)));
     tn_sha256_update_u64(h, w->tensor->rank);
@@ -149,10 +148,10 @@ static void hash_weight(struct tn_sha256 *h, const struct tn_weights_digest *d, 
 enum tn_status tn_weights_digest_end(struct tn_weights_digest *d, const struct tn_context *ctx, struct tn_error *err)
 {
     if (d->cached) return TN_OK;
-    const struct tn_graph *g = &d->program->graph;
+    const struct tn_graph *g = d->graph;
     struct tn_sha256 h;
     tn_sha256_init(&h);
-    tn_sha256_update_str(&h, TN_STR("tenon.weights/1"));
+    tn_sha256_update_str(&h, TN_STR("tenon.weights/2"));
     const struct tn_graph_weight **order = tn_calloc(d->alloc, (size_t)g->weight_count + 1, sizeof(const void *));
     if (!order) return tn_error_memory(err, TN_PHASE_LOAD, "hashing weights");
     for (uint32_t i = 0; i < g->weight_count; i++) order[i] = &g->weights[i];

@@ -25,62 +25,46 @@ const struct tn_hint_answer tn_native_hint_answers[TN_HINT_KINDS] = {
 };
 
 /* A weight belongs to the layer of the operators that read it, if they agree. */
-static void place(struct tn_hint_node *weights, const struct tn_graph *g, uint32_t weight, const struct tn_op *op, bool *seen)
+static void place(struct tn_hint_node *weight, const struct tn_net *net, uint32_t value)
 {
-    if (weight >= g->weight_count) return;
-    if (!seen[weight]) weights[weight].layer = op->layer;
-    else if (weights[weight].layer != op->layer) weights[weight].layer = TN_HINT_NO_LAYER;
-    seen[weight] = true;
-}
-
-static void place_weights(struct tn_hint_node *weights, const struct tn_graph *g, const struct tn_op *op, bool *seen)
-{
-    switch (op->kind) {
-    case TN_OP_EMBED:
-        for (uint32_t i = 0; i < op->as.embed.tables; i++) place(weights, g, op->as.embed.table[i], op, seen);
-        place(weights, g, op->as.embed.gamma, op, seen);
-        place(weights, g, op->as.embed.beta, op, seen);
-        break;
-    case TN_OP_LINEAR_POOL:
-    case TN_OP_LINEAR:
-        for (uint32_t i = 0; i < op->as.linear.parts; i++) {
-            place(weights, g, op->as.linear.weight[i], op, seen);
-            place(weights, g, op->as.linear.bias[i], op, seen);
-        }
-        break;
-    case TN_OP_ATTENTION: place(weights, g, op->as.attention.bias, op, seen); break;
-    case TN_OP_LAYER_NORM:
-        place(weights, g, op->as.layer_norm.gamma, op, seen);
-        place(weights, g, op->as.layer_norm.beta, op, seen);
-        break;
-    case TN_OP_TABLE: place(weights, g, op->as.table.weight, op, seen); break;
-    case TN_OP_ROTARY:
-    case TN_OP_GATE:
-    case TN_OP_POOL:
-    case TN_OP_PICK:
-    case TN_OP_NORMALIZE:
-    case TN_OP_KINDS: break;
+    bool seen = false;
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        const struct tn_node *n = &net->nodes[i];
+        int64_t layer = n->layer ? (int64_t)n->layer - 1 : TN_HINT_NO_LAYER;
+        bool reads = false;
+        for (uint32_t k = 0; k < n->in_count && !reads; k++) reads = n->in[k].value == value;
+        if (!reads) continue;
+        weight->layer = !seen || weight->layer == layer ? layer : TN_HINT_NO_LAYER;
+        seen = true;
     }
 }
 
+static size_t add_nodes(struct tn_hint_node *to, const struct tn_net *net)
+{
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        const struct tn_node *n = &net->nodes[i];
+        to[i] = (struct tn_hint_node){n->name, TN_STR(""), n->type, n->layer ? (int64_t)n->layer - 1 : TN_HINT_NO_LAYER};
+    }
+    return net->node_count;
+}
+
+/* Of a package that is a graph: nothing, hints act on none of its nodes. */
 enum tn_status tn_native_nodes(const struct tn_assessment *a, struct tn_arena *arena, struct tn_hint_node **out,
                                size_t *count, struct tn_error *err)
 {
     const struct tn_native_program *program = a->state;
-    const struct tn_graph *g = &program->graph; /* of a package that is a graph: empty, hints act on none of its nodes */
-    size_t n = (size_t)g->op_count + g->weight_count;
-    struct tn_hint_node *nodes = tn_arena_array(arena, n, sizeof(*nodes));
-    bool *seen = tn_arena_array(arena, g->weight_count, sizeof(*seen));
-    if (!nodes || !seen) return tn_error_memory(err, TN_PHASE_ASSESS, "listing what hints can select");
-    struct tn_hint_node *weights = nodes + g->op_count;
-    for (uint32_t i = 0; i < g->weight_count; i++) {
+    const struct tn_graph *g = &program->graph;
+    size_t n = g->weight_count, at = 0;
+    for (uint32_t i = 0; i < TN_GRAPH_PARTS; i++) n += g->part[i] ? g->part[i]->main->node_count : 0;
+    struct tn_hint_node *nodes = tn_arena_array(arena, n + 1, sizeof(*nodes));
+    if (!nodes) return tn_error_memory(err, TN_PHASE_ASSESS, "listing what hints can select");
+    for (uint32_t i = 0; i < TN_GRAPH_PARTS; i++) at += g->part[i] ? add_nodes(nodes + at, g->part[i]->main) : 0;
+    for (uint32_t i = 0; i < g->weight_count; i++, at++) {
         const struct tn_graph_weight *w = &g->weights[i];
-        weights[i] = (struct tn_hint_node){w->tensor->name, w->role, TN_STR(""), TN_HINT_NO_LAYER};
-    }
-    for (uint32_t i = 0; i < g->op_count; i++) {
-        const struct tn_op *op = &g->ops[i];
-        nodes[i] = (struct tn_hint_node){op->name, TN_STR(""), tn_str_of(tn_op_kind_name(op->kind)), op->layer};
-        place_weights(weights, g, op, seen);
+        nodes[at] = (struct tn_hint_node){w->tensor->name, w->role, TN_STR(""), TN_HINT_NO_LAYER};
+        for (uint32_t k = 0; k < TN_GRAPH_PARTS; k++) {
+            if (w->value[k] != TN_NET_NONE) place(&nodes[at], g->part[k]->main, w->value[k]);
+        }
     }
     *out = nodes;
     *count = n;

@@ -18,7 +18,7 @@
 
 struct piece {
     double cost;
-    uint32_t rows, first, last; /* places in `order`, chained by next_in_piece */
+    uint32_t rows, count, first, last; /* places in `order`, chained by next_in_piece */
 };
 
 struct job {
@@ -30,7 +30,7 @@ struct job {
     struct piece *pieces;
     uint32_t piece_count;
     _Atomic uint32_t next;
-    _Atomic bool stop[2];
+    _Atomic int failed; /* enum tn_status of the first failure */
     bool teams;
 };
 
@@ -92,32 +92,29 @@ static void fill_piece(const struct job *job, uint32_t piece, struct tn_workspac
 
 /* ---- running ------------------------------------------------------------------------------------------------------- */
 
+static void run_piece(struct job *job, uint32_t piece, struct tn_workspace *w, unsigned threads)
+{
+    int none = TN_OK;
+    fill_piece(job, piece, w);
+    enum tn_status st = tn_piece_run(job->instance, w, job->call, threads);
+    if (st) atomic_compare_exchange_strong(&job->failed, &none, (int)st);
+}
+
 static void run_alone(void *arg, unsigned rank, unsigned size)
 {
     struct job *job = arg;
-    struct tn_workspace *w = &job->instance->workspaces[rank];
-    _Atomic bool stop[2] = {false, false};
-    struct tn_team team = {.rank = 0, .size = 1, .stop = stop};
     (void)size;
     for (;;) {
         uint32_t piece = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
-        if (piece >= job->piece_count) return;
-        fill_piece(job, piece, w);
-        tn_execute_piece(job->instance, w, job->call, &team);
+        if (piece >= job->piece_count || job->failed) return;
+        run_piece(job, piece, &job->instance->workspaces[rank], 1);
     }
 }
 
-static void run_together(void *arg, unsigned rank, unsigned size)
+static void run_together(struct job *job)
 {
-    struct job *job = arg;
-    struct tn_workspace *w = &job->instance->workspaces[0];
-    struct tn_barrier *barrier = &job->instance->barrier;
-    struct tn_team team = {.rank = rank, .size = size, .barrier = barrier, .stop = job->stop};
-    for (uint32_t piece = 0; piece < job->piece_count; piece++) {
-        if (rank == 0) fill_piece(job, piece, w);
-        if (size > 1) tn_barrier_meet(barrier, size);
-        tn_execute_piece(job->instance, w, job->call, &team);
-        if (size > 1) tn_barrier_meet(barrier, size);
+    for (uint32_t piece = 0; piece < job->piece_count && !job->failed; piece++) {
+        run_piece(job, piece, &job->instance->workspaces[0], job->instance->threads);
     }
 }
 
@@ -144,7 +141,7 @@ static void sort_by_length(struct job *job, uint32_t *scratch, uint64_t max_rows
  * Longest first, each into the cheapest piece that has room (Graham 1969). Returns false when some sequence fits
  * nowhere: then the caller asks for more pieces.
  */
-static bool pack(struct job *job, uint64_t piece_rows)
+static bool pack(struct job *job, const struct tn_native_program *program)
 {
     for (uint32_t p = 0; p < job->piece_count; p++) job->pieces[p] = (struct piece){.first = UINT32_MAX, .last = UINT32_MAX};
     for (uint32_t i = 0; i < job->count; i++) {
@@ -152,7 +149,7 @@ static bool pack(struct job *job, uint64_t piece_rows)
         struct piece *best = NULL;
         for (uint32_t p = 0; p < job->piece_count; p++) {
             struct piece *piece = &job->pieces[p];
-            if (piece->rows + n <= piece_rows && (!best || piece->cost < best->cost)) best = piece;
+            if (piece->rows + n <= program->piece_rows && piece->count < program->piece_sequences && (!best || piece->cost < best->cost)) best = piece;
         }
         if (!best) return false;
         job->next_in_piece[i] = UINT32_MAX;
@@ -163,6 +160,7 @@ static bool pack(struct job *job, uint64_t piece_rows)
         }
         best->last = i;
         best->rows += n;
+        best->count++;
         best->cost += cost_of(n);
     }
     return true;
@@ -202,12 +200,12 @@ static void cut(struct job *job, double *finish, uint64_t rows)
     /* as many pieces for each thread as for any other */
     job->piece_count = (uint32_t)((target + threads - 1) / threads * threads);
     if (job->piece_count > job->count) job->piece_count = job->count;
-    while (!pack(job, program->piece_rows)) job->piece_count++;
+    while (!pack(job, program)) job->piece_count++;
     sort_pieces(job);
     job->teams = threads > 1 && !keeps_busy(job, finish, threads);
     if (!job->teams) return;
     job->piece_count = (uint32_t)((rows + program->piece_rows - 1) / program->piece_rows);
-    while (!pack(job, program->piece_rows)) job->piece_count++;
+    while (!pack(job, program)) job->piece_count++;
 }
 
 /* ---- checking ------------------------------------------------------------------------------------------------------ */
@@ -281,7 +279,9 @@ enum tn_status tn_native_invoke(struct tn_instance *instance, const struct tn_in
         sort_by_length(&job, scratch, max_rows, job.next_in_piece + n);
         cut(&job, finish, rows);
         bool alone = call->tap || instance->threads == 1;
-        tn_pool_run(instance->pool, job.teams && !alone ? run_together : run_alone, &job, alone ? 1 : instance->threads);
+        if (job.teams && !alone) run_together(&job);
+        else tn_pool_run(instance->pool, run_alone, &job, alone ? 1 : instance->threads);
+        if (job.failed) status = tn_error_memory(err, TN_PHASE_EXECUTE, "running an invocation"); /* nothing else can fail */
     }
     tn_free(instance->alloc, block);
     return status;

@@ -2,88 +2,110 @@
 #include "provider/native/native.h"
 
 #include "base/json_write.h"
+#include "net/write.h"
 
 #include <string.h>
 
-static enum tn_status allocate_instance(const struct tn_assessment *a, const struct tn_load_env *env,
-                                        struct tn_instance **out)
+static struct tn_instance *new_instance(const struct tn_assessment *a, const struct tn_load_env *env)
 {
     const struct tn_native_program *program = a->state;
-    struct tn_alloc *alloc = env->ctx->alloc;
-    /* The barrier inside asks for whole cache lines, more than tn_calloc gives. */
-    struct tn_instance *instance = tn_malloc_aligned(alloc, sizeof(*instance), _Alignof(struct tn_instance));
-    *out = instance;
-    if (!instance) return TN_INSUFFICIENT_MEMORY;
-    memset(instance, 0, sizeof(*instance));
+    struct tn_instance *instance = tn_calloc(env->ctx->alloc, 1, sizeof(*instance));
+    if (!instance) return NULL;
     instance->assessment = a;
     instance->program = program;
-    instance->alloc = alloc;
+    instance->alloc = env->ctx->alloc;
     instance->pool = env->pool;
-    instance->workspaces = tn_calloc(alloc, program->threads, sizeof(*instance->workspaces));
-    if (!instance->workspaces) return TN_INSUFFICIENT_MEMORY;
     instance->threads = program->threads;
-    for (unsigned i = 0; i < program->threads; i++) {
-        enum tn_status status = tn_workspace_new(program, alloc, &instance->workspaces[i]);
-        if (status) return status;
-    }
-    instance->scratch = tn_malloc_aligned(alloc, program->threads * program->scratch_bytes, 64);
-    return instance->scratch ? TN_OK : TN_INSUFFICIENT_MEMORY;
+    return instance;
 }
 
 static void native_release(struct tn_instance *instance)
 {
     if (!instance) return;
     tn_native_net_release(instance);
-    if (instance->weights.alloc) tn_weights_release(&instance->weights);
-    for (unsigned i = 0; i < instance->threads; i++) tn_workspace_release(&instance->workspaces[i], instance->alloc);
+    for (unsigned i = 0; instance->workspaces && i < instance->threads; i++) tn_workspace_release(&instance->workspaces[i], instance->alloc);
+    for (uint32_t i = 0; i < TN_GRAPH_PARTS; i++) tn_program_free(instance->parts[i]);
     tn_free(instance->alloc, instance->workspaces);
-    tn_free(instance->alloc, instance->scratch);
     tn_free(instance->alloc, instance);
 }
 
-static enum tn_status load_graph(const struct tn_assessment *a, const struct tn_component_request *request,
-                                 const struct tn_load_env *env, struct tn_instance **out, struct tn_error *err)
+/* The bytes of one part after those of the parts before it. */
+struct part_progress {
+    const struct tn_load_env *env;
+    uint64_t before, part, all;
+};
+
+static void report_part(void *user, uint64_t done, uint64_t total)
 {
-    struct tn_instance *instance = tn_malloc_aligned(env->ctx->alloc, sizeof(*instance), _Alignof(struct tn_instance));
-    *out = NULL;
-    if (!instance) return tn_error_memory(err, TN_PHASE_LOAD, "loading a graph");
-    memset(instance, 0, sizeof(*instance));
-    instance->assessment = a;
-    instance->program = a->state;
-    instance->alloc = env->ctx->alloc;
-    instance->pool = env->pool;
-    enum tn_status status = tn_native_net_load(instance, request, env, err);
-    if (status) native_release(instance);
-    else *out = instance;
-    return status;
+    struct part_progress *p = user;
+    p->part = total;
+    p->env->progress(p->env->progress_user, p->before + done, p->all > p->before + total ? p->all : p->before + total);
+}
+
+static enum tn_status make_parts(struct tn_instance *instance, struct tn_weights *weights, const struct tn_load_env *env, struct tn_error *err)
+{
+    const struct tn_native_program *program = instance->program;
+    const struct tn_graph *g = &program->graph;
+    struct part_progress progress = {.env = env};
+    enum tn_status st = TN_OK;
+    for (uint32_t i = 0; i < g->weight_count; i++) progress.all += g->weights[i].tensor->bytes;
+    for (uint32_t i = 0; !st && i < TN_GRAPH_PARTS; i++) {
+        struct tn_program_options options = {.pool = env->pool,
+                                             .threads = program->threads,
+                                             .kernels = program->kernels,
+                                             .cancel = env->cancel,
+                                             .progress = env->progress ? report_part : NULL,
+                                             .progress_user = &progress,
+                                             .read = tn_weights_read,
+                                             .read_user = weights,
+                                             .bounds = i == TN_GRAPH_PICKS ? &program->pick_bound : program->bounds,
+                                             .bound_count = i == TN_GRAPH_PICKS ? 1 : 2};
+        if (g->part[i]) st = tn_program_new(g->part[i], &options, &instance->parts[i], err);
+        progress.before += progress.part;
+    }
+    return st;
+}
+
+static enum tn_status make_workspaces(struct tn_instance *instance, struct tn_error *err)
+{
+    enum tn_status st = TN_OK;
+    instance->workspaces = tn_calloc(instance->alloc, instance->threads, sizeof(*instance->workspaces));
+    if (!instance->workspaces) return tn_error_memory(err, TN_PHASE_LOAD, "preparing the workspace");
+    for (unsigned i = 0; !st && i < instance->threads; i++) {
+        st = tn_workspace_new(instance, i ? 1 : instance->threads, &instance->workspaces[i], err);
+    }
+    return st;
+}
+
+static enum tn_status load_family(struct tn_instance *instance, const struct tn_component_request *request, const struct tn_load_env *env,
+                                  struct tn_error *err)
+{
+    const struct tn_native_program *program = instance->program;
+    struct tn_weights weights;
+    enum tn_status st = tn_native_check_pairs(program, request->d->inv, env, err);
+    if (st) return st;
+    st = tn_weights_begin(&weights, &program->graph, request->d->inv, env, program->threads, err);
+    if (!st) st = make_parts(instance, &weights, env, err);
+    if (!st) st = tn_weights_end(&weights, &instance->digest, err);
+    tn_weights_release(&weights);
+    return st ? st : make_workspaces(instance, err);
 }
 
 static enum tn_status native_load(const struct tn_assessment *a, const struct tn_component_request *request,
                                   const struct tn_load_env *env, struct tn_instance **out, struct tn_error *err)
 {
-    struct tn_instance *instance;
-    const struct tn_native_program *program = a->state;
-    if (program->net) return load_graph(a, request, env, out, err);
-    enum tn_status status = allocate_instance(a, env, &instance);
-    if (status) {
-        tn_error_memory(err, TN_PHASE_LOAD, "preparing the workspace");
-    } else {
-        tn_barrier_init(&instance->barrier, instance->threads);
-        status = tn_native_check_pairs(instance->program, request->d->inv, env, err);
-        if (!status) status = tn_weights_load(instance->program, request->d->inv, env, &instance->weights, err);
-        if (!status) status = tn_execute_fixed(instance, env->cancel, err);
-    }
-    if (status) {
-        native_release(instance);
-        instance = NULL;
-    }
-    *out = instance;
-    return status;
+    struct tn_instance *instance = new_instance(a, env);
+    *out = NULL;
+    if (!instance) return tn_error_memory(err, TN_PHASE_LOAD, "loading a component");
+    enum tn_status st = instance->program->net ? tn_native_net_load(instance, request, env, err) : load_family(instance, request, env, err);
+    if (st) native_release(instance);
+    else *out = instance;
+    return st;
 }
 
 static struct tn_digest native_weights(const struct tn_instance *instance)
 {
-    return instance->graph ? instance->graph->digest : instance->weights.digest;
+    return instance->graph ? instance->graph->digest : instance->digest;
 }
 
 static void native_describe(const struct tn_provider *p, struct tn_json_writer *w)
@@ -131,7 +153,27 @@ static void native_write(const struct tn_assessment *a, struct tn_json_writer *w
     }
     if (a->decision != TN_ELIGIBLE) return;
     tn_jw_key(w, "graph");
-    tn_graph_write(w, &program->graph, &program->plan);
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < TN_GRAPH_PARTS; i++) {
+        if (program->graph.part[i]) tn_net_write_nodes(w, program->graph.part[i]->main);
+    }
+    tn_jw_end_array(w);
+}
+
+/* What the tensors are to the family, the graphs, and how positions follow from ids. */
+static void fingerprint_graph(const struct tn_graph *g, struct tn_sha256 *h)
+{
+    for (uint32_t i = 0; i < g->weight_count; i++) {
+        tn_sha256_update_str(h, g->weights[i].role);
+        for (uint32_t k = 0; k < TN_GRAPH_PARTS; k++) tn_sha256_update_u64(h, g->weights[i].value[k]);
+    }
+    for (uint32_t i = 0; i < TN_GRAPH_PARTS; i++) {
+        if (!g->part[i]) continue;
+        struct tn_digest structure = tn_native_net_structure(g->part[i]);
+        tn_sha256_update(h, structure.bytes, sizeof(structure.bytes));
+    }
+    tn_sha256_update_u64(h, g->position_rule);
+    tn_sha256_update_u64(h, g->pad_id);
 }
 
 static void native_fingerprint(const struct tn_assessment *a, struct tn_sha256 *h)
@@ -148,7 +190,7 @@ static void native_fingerprint(const struct tn_assessment *a, struct tn_sha256 *
     tn_sha256_update_str(h, tn_str_of(program->family->version));
     tn_sha256_update_str(h, tn_str_of(program->kernels->isa_class));
     tn_sha256_update_u64(h, program->compute);
-    tn_graph_fingerprint(&program->graph, h);
+    fingerprint_graph(&program->graph, h);
 }
 
 const struct tn_provider tn_native_provider = {
@@ -162,6 +204,7 @@ const struct tn_provider tn_native_provider = {
     .nodes = tn_native_nodes,
     .describe = native_describe,
     .assess = tn_native_assess,
+    .forget = tn_native_forget,
     .write = native_write,
     .fingerprint = native_fingerprint,
     .load = native_load,

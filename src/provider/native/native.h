@@ -1,14 +1,12 @@
 /*
- * The native provider: families' graphs on our own kernels. Internal to src/provider/native.
+ * The native provider: graphs of families and of files on our own kernels. Internal to src/provider/native.
  *
- * program.c   what assessment finds out: binding, graph, memory plan, sizes (from headers alone)
- * weights.c   the loaded weights: read, packed, hashed in one parallel pass
- * derived.c   what follows from weights and configuration alone, computed once at load
+ * program.c   what assessment finds out of a family's package: binding, graph, sizes (from headers alone)
+ * reader.c    weights as they come in: read, looked at, hashed
  * digest.c    the weights identity and its cache
- * workspace.c activations and scratch, allocated once per instance
- * execute.c   one piece of sequences through all operators, by one thread or a team
- * invoke.c    an invocation cut into pieces
  * pairs.c     tied tensors that are there twice, compared before they are loaded
+ * piece.c     one piece of sequences through the graph, by one thread or all
+ * invoke.c    an invocation cut into pieces
  * hints.c     what execution hints find here
  * net.c       packages that are a graph: what assessment finds out about it
  * net_load.c  the same graph loaded, and its calls
@@ -30,15 +28,8 @@ enum { TN_PIECE_ROWS = 128, TN_PIECE_ROWS_MOST = 256, TN_PIECE_BYTES = 1 << 20 }
  * rows, so that a piece runs what follows a pick as often as it takes.
  */
 enum { TN_PICK_ROWS = 32 };
-
-/* One packed layer per LINEAR operator. */
-struct tn_native_layer {
-    uint32_t op;
-    uint64_t n, k;
-    size_t packed_bytes, scratch_bytes;
-    size_t staging_bytes; /* its parts and biases as stored */
-    bool fixed;           /* makes a fixed value: its packed form is given back once the value is there */
-};
+/* A row for each sequence may be as wide as a vocabulary, too: a piece has no more sequences than make this. */
+enum { TN_POOLED_BYTES = 4 << 20 };
 
 /* What a package that is a graph comes to, from headers alone. The graph itself is read again by each load. */
 struct tn_native_net {
@@ -56,23 +47,14 @@ struct tn_native_program {
     const struct tn_kernels *kernels;
     const struct tn_family *family;
     struct tn_binding binding;
-    struct tn_graph graph;
-    struct tn_memory_plan plan;
+    struct tn_graph graph; /* typed and rewritten: never written to again, so that any number of sessions may run it */
+    struct tn_bound bounds[2]; /* of the rows and sequences of a piece */
+    struct tn_bound pick_bound;
     enum tn_compute compute;
-    struct tn_native_layer *layers;
-    uint32_t layer_count;
-    uint32_t *layer_of; /* by operator */
-    uint32_t *rope_of;  /* by operator: which table of angles it reads */
-    uint32_t *ropes;    /* by table: the first operator that reads it */
-    uint32_t rope_count;
-    uint32_t *relative_of; /* by operator: which table of rows by distance it reads */
-    uint32_t *relatives;   /* by table: the first operator that reads it */
-    uint32_t relative_count;
     uint64_t max_rows;      /* longest sequence */
     uint64_t piece_rows;    /* most rows of one piece */
     uint64_t usual_rows;    /* rows that a piece has where there is a choice */
-    size_t scratch_bytes;   /* of one thread, over all operators */
-    size_t staging_bytes;   /* of one thread, while loading */
+    uint64_t piece_sequences; /* most sequences of one piece */
     unsigned threads;
 };
 
@@ -86,17 +68,8 @@ static inline enum tn_float_type tn_native_float_type(enum tn_dtype dtype)
 enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_component_request *request,
                                 struct tn_assessment *a, struct tn_error *err);
 
-/* Bytes of a stored weight of the given use after loading. False on overflow. */
-bool tn_native_weight_bytes(const struct tn_native_program *program, uint32_t weight, size_t *bytes);
-
-/* Adds the bytes of everything that derived.c makes to *bytes; false on overflow. Fills the program's tables. */
-bool tn_native_size_derived(struct tn_native_program *program, uint64_t *bytes);
-
-/* Distances between rows of one sequence: 2 max_rows - 1, the length of relative biases per head. */
-static inline uint64_t tn_native_bias_length(const struct tn_native_program *program)
-{
-    return 2 * program->max_rows - 1;
-}
+/* What the assessment's arena does not hold. */
+void tn_native_forget(struct tn_assessment *a);
 
 extern const struct tn_hint_device tn_native_devices[1];
 extern const char *const tn_native_dtypes[];
@@ -109,27 +82,6 @@ enum tn_status tn_native_nodes(const struct tn_assessment *a, struct tn_arena *a
 enum tn_status tn_native_check_pairs(const struct tn_native_program *program, const struct tn_inventory *inv,
                                      const struct tn_load_env *env, struct tn_error *err);
 
-struct tn_weights {
-    struct tn_alloc *alloc;
-    struct tn_linear *layers; /* by layer */
-    void **packed;            /* by layer, owned */
-    void **data;              /* by graph weight: float32 vector or stored table, owned; NULL for parts of layers */
-    float **bias;             /* by graph weight that is a relative bias: [heads][2 max_rows - 1], owned */
-    float **angles;           /* by table of the program: cosines [max_rows][half], then sines; owned */
-    int32_t **rows_by_distance; /* by table of the program: [2 max_rows - 1]; owned */
-    float **fixed;             /* by graph value: [rows][width] of fixed values; those of a table operator are in `data` */
-    bool *fixed_owned;         /* by graph value */
-    uint32_t layer_count, weight_count, angle_count, distance_count, value_count;
-    struct tn_digest digest;
-};
-
-enum tn_status tn_weights_load(const struct tn_native_program *program, const struct tn_inventory *inv,
-                               const struct tn_load_env *env, struct tn_weights *out, struct tn_error *err);
-void tn_weights_release(struct tn_weights *w);
-/* The derived part of loaded weights. */
-enum tn_status tn_derived_make(const struct tn_native_program *program, struct tn_weights *w, struct tn_error *err);
-void tn_derived_release(struct tn_weights *w);
-
 /*
  * The weights identity: SHA-256 over role, dtype, shape and chunk digests of every bound tensor in the order of roles.
  * Independent of names and sharding.
@@ -137,7 +89,7 @@ void tn_derived_release(struct tn_weights *w);
 enum { TN_DIGEST_CHUNK = 4 << 20 };
 
 struct tn_weights_digest {
-    const struct tn_native_program *program;
+    const struct tn_graph *graph;
     const struct tn_inventory *inv;
     struct tn_digest *chunks;   /* of all weights, one after another */
     uint64_t *first_chunk;      /* by graph weight, plus the end */
@@ -147,7 +99,7 @@ struct tn_weights_digest {
 };
 
 /* Looks into the cache folder; otherwise prepares room for the chunks. */
-enum tn_status tn_weights_digest_begin(struct tn_weights_digest *d, const struct tn_native_program *program,
+enum tn_status tn_weights_digest_begin(struct tn_weights_digest *d, const struct tn_graph *g,
                                        const struct tn_inventory *inv, const struct tn_context *ctx,
                                        struct tn_error *err);
 /* Hashes stored bytes [first, first + n) of a weight; `first` is a multiple of the chunk size. Any thread. */
@@ -156,8 +108,36 @@ void tn_weights_digest_add(struct tn_weights_digest *d, uint32_t weight, uint64_
 enum tn_status tn_weights_digest_end(struct tn_weights_digest *d, const struct tn_context *ctx, struct tn_error *err);
 void tn_weights_digest_release(struct tn_weights_digest *d);
 
+/* Numbers of one weight that are NaN or infinite; found by whichever threads have read it. */
+struct tn_weight_flaw {
+    _Atomic uint64_t count, first; /* index of the first element */
+    _Atomic bool seen;             /* somebody has read the weight: others read it without a word */
+};
+
+/* Weights while they are loaded. */
+struct tn_weights {
+    const struct tn_graph *graph;
+    const struct tn_inventory *inv;
+    const struct tn_context *ctx;
+    struct tn_pool *pool;
+    unsigned threads;
+    const struct tn_cancel *cancel;
+    struct tn_weights_digest digest;
+    struct tn_os_file *files;      /* by file of the inventory; fd -1: not needed */
+    struct tn_weight_flaw *flaws;  /* by weight */
+};
+
+/* Release it in any case. */
+enum tn_status tn_weights_begin(struct tn_weights *w, const struct tn_graph *graph, const struct tn_inventory *inv, const struct tn_load_env *env,
+                                unsigned threads, struct tn_error *err);
+/* tn_constant_fn of programs; `user` is the weights. */
+enum tn_status tn_weights_read(void *user, const struct tn_constant *c, void *out, struct tn_error *err);
+/* Once everything has been read: files that have changed meanwhile, numbers that are not finite, the identity. */
+enum tn_status tn_weights_end(struct tn_weights *w, struct tn_digest *out, struct tn_error *err);
+void tn_weights_release(struct tn_weights *w);
+
+/* The operands of one piece, and where its results go. One for each thread. */
 struct tn_workspace {
-    float **slots;      /* by slot of the memory plan */
     int32_t *ids, *types, *positions; /* [piece_rows] */
     int32_t *offsets;   /* [piece_rows + 1] */
     struct tn_span *spans;
@@ -165,10 +145,12 @@ struct tn_workspace {
     int32_t *picks;      /* [piece_rows] rows of the piece that are picked */
     uint32_t *pick_of, *pick_to; /* [piece_rows] the pick's sequence and its place in the results, both of the invocation */
     uint8_t *finite;
+    float *picked;       /* [TN_PICK_ROWS] rows; NULL: nothing is picked */
     uint32_t pick_count;
     uint32_t count;     /* sequences of the piece */
     uint32_t rows;
     void *block;        /* owned: everything above */
+    struct tn_exec_context *contexts[TN_GRAPH_PARTS]; /* owned */
 };
 
 /* A loaded graph. */
@@ -187,31 +169,20 @@ struct tn_instance {
     const struct tn_native_program *program;
     struct tn_alloc *alloc;
     struct tn_pool *pool;
-    struct tn_weights weights;
-    struct tn_workspace *workspaces; /* one per thread */
+    struct tn_program *parts[TN_GRAPH_PARTS]; /* owned; NULL: there is none */
+    struct tn_digest digest;                  /* of the weights */
+    struct tn_workspace *workspaces; /* one per thread; the first one's contexts serve all threads together, too */
     unsigned threads;
-    char *scratch;        /* threads * scratch_bytes, 64-byte aligned */
-    struct tn_barrier barrier;
 };
 
-/* Bytes of one workspace; false on overflow. */
+/* Bytes of one workspace without its contexts; false on overflow. */
 bool tn_workspace_bytes(const struct tn_native_program *program, size_t *bytes);
-enum tn_status tn_workspace_new(const struct tn_native_program *program, struct tn_alloc *alloc,
-                                struct tn_workspace *out);
+/* Of threads together, where they are several. */
+enum tn_status tn_workspace_new(const struct tn_instance *instance, unsigned threads, struct tn_workspace *out, struct tn_error *err);
 void tn_workspace_release(struct tn_workspace *w, struct tn_alloc *alloc);
 
-/* How a piece is run: by a team that shares the workspace, or by one thread (size 1). */
-struct tn_team {
-    unsigned rank, size;
-    struct tn_barrier *barrier;
-    _Atomic bool *stop; /* [2] */
-};
-
-/* Runs the piece that lies in the workspace and delivers its results into the invocation. */
-/* Computes the fixed values of loaded weights, by all threads; then gives back what only they have needed. */
-enum tn_status tn_execute_fixed(struct tn_instance *instance, const struct tn_cancel *cancel, struct tn_error *err);
-void tn_execute_piece(struct tn_instance *instance, struct tn_workspace *w, const struct tn_invocation *call,
-                      const struct tn_team *team);
+/* Runs the piece that lies in the workspace by so many threads and delivers its results into the invocation. */
+enum tn_status tn_piece_run(struct tn_instance *instance, struct tn_workspace *w, const struct tn_invocation *call, unsigned threads);
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------- */
 

@@ -5,19 +5,10 @@
 #include "provider/native/native.h"
 
 #include "base/checked.h"
+#include "exec/patch.h"
 
 #include <stdio.h>
 #include <string.h>
-
-struct sums {
-    uint64_t weights, workspace, transient;
-    bool overflow;
-};
-
-static void add(struct sums *s, uint64_t *total, uint64_t n)
-{
-    if (!tn_add64(*total, n, total)) s->overflow = true;
-}
 
 static void refuse_numeric(struct tn_assessment *a, const struct tn_component_request *r, const char *found,
                            const char *remedy)
@@ -62,135 +53,83 @@ static void state_numeric(struct tn_assessment *a, const struct tn_native_progra
     };
 }
 
-/* The packed layer of one LINEAR operator. */
-static bool size_layer(struct tn_native_program *program, uint32_t op, struct tn_native_layer *layer)
+/* ---- sizes -------------------------------------------------------------------------------------------------------- */
+
+struct sums {
+    uint64_t weights, workspace, transient;
+    bool overflow;
+};
+
+static void add(struct sums *s, uint64_t *total, uint64_t n, uint64_t times)
 {
-    const struct tn_graph *g = &program->graph;
-    const struct tn_op_linear *l = &g->ops[op].as.linear;
-    size_t staging = 0;
-    for (uint32_t i = 0; i < l->parts; i++) {
-        const struct tn_tensor_info *t = g->weights[l->weight[i]].tensor;
-        if (!tn_add(staging, (size_t)t->bytes, &staging)) return false;
-        if (l->bias[i] != TN_NO_WEIGHT && !tn_add(staging, (size_t)g->weights[l->bias[i]].tensor->bytes, &staging)) return false;
-    }
-    *layer = (struct tn_native_layer){
-        .op = op,
-        .n = g->values[g->ops[op].out].width,
-        .k = g->values[g->ops[op].in[0]].width,
-        .staging_bytes = staging,
-        .fixed = g->values[g->ops[op].out].dim == TN_DIM_FIXED,
-    };
-    return program->kernels->linear_pack_size((size_t)layer->n, (size_t)layer->k, program->compute, &layer->packed_bytes) &&
-           program->kernels->linear_scratch_size((size_t)layer->n, (size_t)layer->k, program->compute,
-                                                 &layer->scratch_bytes);
+    uint64_t all;
+    if (!tn_mul64(n, times, &all) || !tn_add64(*total, all, total)) s->overflow = true;
 }
 
-static bool size_layers(struct tn_native_program *program, struct sums *s)
+/* Columns that a linear layer of tokens reads and writes; 0: it is none. */
+static uint64_t layer_width(const struct tn_net *net, const struct tn_node *n)
 {
-    const struct tn_graph *g = &program->graph;
-    for (uint32_t op = 0; op < g->op_count; op++) {
-        if (!tn_op_is_linear(g->ops[op].kind)) continue;
-        struct tn_native_layer *layer = &program->layers[program->layer_count];
-        if (!size_layer(program, op, layer)) return false;
-        program->layer_of[op] = program->layer_count++;
-        add(s, layer->fixed ? &s->transient : &s->weights, layer->packed_bytes);
-        if (layer->scratch_bytes > program->scratch_bytes) program->scratch_bytes = layer->scratch_bytes;
-        if (layer->staging_bytes > program->staging_bytes) program->staging_bytes = layer->staging_bytes;
-    }
-    return true;
-}
-
-bool tn_native_weight_bytes(const struct tn_native_program *program, uint32_t weight, size_t *bytes)
-{
-    const struct tn_graph_weight *w = &program->graph.weights[weight];
-    *bytes = (size_t)w->tensor->bytes;
-    if (w->use == TN_USE_LINEAR) *bytes = 0;
-    if (w->use != TN_USE_VECTOR) return true;
-    return tn_mul((size_t)(w->tensor->bytes / tn_dtype_bytes(w->tensor->dtype)), sizeof(float), bytes);
-}
-
-static bool size_weights(struct tn_native_program *program, struct sums *s)
-{
-    const struct tn_graph *g = &program->graph;
-    for (uint32_t i = 0; i < g->weight_count; i++) {
-        size_t bytes;
-        if (!tn_native_weight_bytes(program, i, &bytes)) return false;
-        add(s, &s->weights, bytes);
-        size_t stored = (size_t)g->weights[i].tensor->bytes;
-        if (g->weights[i].use == TN_USE_VECTOR && stored > program->staging_bytes) program->staging_bytes = stored;
-    }
-    return true;
-}
-
-static bool size_attention(struct tn_native_program *program, struct sums *s)
-{
-    const struct tn_graph *g = &program->graph;
-    uint32_t counted = TN_NO_WEIGHT;
-    for (uint32_t op = 0; op < g->op_count; op++) {
-        if (g->ops[op].kind != TN_OP_ATTENTION) continue;
-        const struct tn_op_attention *a = &g->ops[op].as.attention;
-        size_t scratch;
-        bool relative = a->relative.of_queries || a->relative.of_keys;
-        if (!program->kernels->attention_scratch_size((size_t)program->max_rows, (size_t)a->head_dim, relative, &scratch)) {
-            return false;
-        }
-        if (scratch > program->scratch_bytes) program->scratch_bytes = scratch;
-        uint64_t bias = 0;
-        if (a->bias == TN_NO_WEIGHT || a->bias == counted) continue; /* layers share the expansion */
-        counted = a->bias;
-        if (!tn_mul64(a->heads, tn_native_bias_length(program), &bias) || !tn_mul64(bias, sizeof(float), &bias)) {
-            return false;
-        }
-        add(s, &s->weights, bias);
-    }
-    return true;
+    if (!tn_str_is(n->type, "Linear")) return 0;
+    const struct tn_shape *x = &tn_net_at(net, n->in[0])->type.shape, *y = &net->values[n->out[0]].type.shape;
+    return tn_dim_known(y->dims[0]) ? 0 : (uint64_t)x->dims[1] + (uint64_t)y->dims[1];
 }
 
 static void choose_rows(struct tn_native_program *program)
 {
-    uint64_t widest = 1;
-    for (uint32_t i = 0; i < program->layer_count; i++) {
-        const struct tn_native_layer *layer = &program->layers[i];
-        if (!layer->fixed && layer->n + layer->k > widest) widest = layer->n + layer->k;
+    const struct tn_graph *g = &program->graph;
+    const struct tn_net *net = g->part[TN_GRAPH_TOKENS]->main;
+    uint64_t widest = 1, most;
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        uint64_t width = layer_width(net, &net->nodes[i]);
+        widest = width > widest ? width : widest;
     }
     uint64_t rows = TN_PIECE_BYTES / sizeof(float) / widest;
     if (rows > TN_PIECE_ROWS_MOST) rows = TN_PIECE_ROWS_MOST;
     program->usual_rows = rows > TN_PIECE_ROWS ? rows : TN_PIECE_ROWS;
     program->piece_rows = program->max_rows > program->usual_rows ? program->max_rows : program->usual_rows;
+    most = g->output_dim == TN_DIM_SEQUENCES ? TN_POOLED_BYTES / sizeof(float) / g->output_width : program->piece_rows;
+    program->piece_sequences = most < 1 ? 1 : most < program->piece_rows ? most : program->piece_rows;
+    program->bounds[0] = (struct tn_bound){g->rows, program->piece_rows};
+    program->bounds[1] = (struct tn_bound){g->sequences, program->piece_sequences};
+    program->pick_bound = (struct tn_bound){g->picks, TN_PICK_ROWS};
 }
 
-static bool size_everything(struct tn_native_program *program, struct tn_assessment *a)
+/* Contexts of all threads; those of the first one serve a team, too. */
+static enum tn_status size_part(struct tn_native_program *program, uint32_t part, struct sums *s)
+{
+    struct tn_program_size size;
+    bool picks = part == TN_GRAPH_PICKS;
+    struct tn_model *model = program->graph.part[part];
+    if (!model) return TN_OK;
+    enum tn_status st = tn_program_measure(model, program->kernels, picks ? &program->pick_bound : program->bounds, picks ? 1 : 2, &size);
+    if (st) return st;
+    add(s, &s->weights, size.constants, 1);
+    add(s, &s->workspace, size.values, program->threads);
+    add(s, &s->workspace, size.fixed, program->threads);
+    add(s, &s->workspace, size.scratch, 2 * (uint64_t)program->threads - 1);
+    uint64_t loading;
+    if (!tn_mul64(size.loading, program->threads, &loading)) s->overflow = true;
+    else if (loading > s->transient) s->transient = loading;
+    return TN_OK;
+}
+
+static enum tn_status size_everything(struct tn_native_program *program, struct tn_assessment *a, struct tn_error *err)
 {
     struct sums s = {0};
-    size_t workspace;
-    if (!size_layers(program, &s) || !size_weights(program, &s) || !size_attention(program, &s)) return false;
-    if (!tn_native_size_derived(program, &s.weights)) return false;
+    size_t workspace = 0;
     choose_rows(program);
-    if (!tn_round_up(program->scratch_bytes, 64, &program->scratch_bytes)) return false;
-    if (!tn_workspace_bytes(program, &workspace)) return false;
-    for (unsigned i = 0; i < program->threads; i++) {
-        add(&s, &s.workspace, workspace);
-        add(&s, &s.workspace, program->scratch_bytes);
-        add(&s, &s.transient, program->staging_bytes);
-    }
+    if (!tn_workspace_bytes(program, &workspace)) s.overflow = true;
+    add(&s, &s.workspace, workspace, program->threads);
+    enum tn_status st = size_part(program, TN_GRAPH_TOKENS, &s);
+    if (!st) st = size_part(program, TN_GRAPH_PICKS, &s);
+    if (st == TN_INSUFFICIENT_MEMORY) return tn_error_memory(err, TN_PHASE_ASSESS, "assessing a component");
     a->estimate = (struct tn_estimate){s.weights, s.workspace, s.transient, 0.05};
-    return !s.overflow;
+    if (!st && !s.overflow) return TN_OK;
+    tn_error_set(err, TN_RESOURCE_LIMIT, TN_PHASE_ASSESS, "the sizes of this model do not fit the machine's words");
+    return TN_RESOURCE_LIMIT;
 }
 
-static enum tn_status allocate_tables(struct tn_native_program *program, struct tn_arena *arena, struct tn_error *err)
-{
-    program->layers = tn_arena_array(arena, program->graph.op_count, sizeof(*program->layers));
-    program->layer_of = tn_arena_array(arena, program->graph.op_count, sizeof(*program->layer_of));
-    program->rope_of = tn_arena_array(arena, program->graph.op_count, sizeof(*program->rope_of));
-    program->ropes = tn_arena_array(arena, program->graph.op_count, sizeof(*program->ropes));
-    program->relative_of = tn_arena_array(arena, program->graph.op_count, sizeof(*program->relative_of));
-    program->relatives = tn_arena_array(arena, program->graph.op_count, sizeof(*program->relatives));
-    if (program->layers && program->layer_of && program->rope_of && program->ropes && program->relative_of &&
-        program->relatives) {
-        return TN_OK;
-    }
-    return tn_error_memory(err, TN_PHASE_ASSESS, "assessing a component");
-}
+/* ---- graph -------------------------------------------------------------------------------------------------------- */
 
 /*
  * Attention that sees only the rows of a span. What a row does that sees none at all nobody has defined, and the later
@@ -198,25 +137,34 @@ static enum tn_status allocate_tables(struct tn_native_program *program, struct 
  */
 static void hide_rows(struct tn_graph *g, struct tn_assessment *a, uint64_t hiding_rows)
 {
-    for (uint32_t i = 0; hiding_rows && i < g->op_count; i++) {
-        struct tn_op_attention *attention = &g->ops[i].as.attention;
-        if (g->ops[i].kind != TN_OP_ATTENTION) continue;
-        attention->keys_of_span = true;
-        bool relative = attention->relative.of_queries || attention->relative.of_keys;
-        if (!relative && (attention->window == 0 || hiding_rows <= attention->window)) continue;
+    const struct tn_net *net = g->part[TN_GRAPH_TOKENS]->main;
+    if (hiding_rows) tn_graph_hide_rows(g);
+    for (uint32_t i = 0; hiding_rows && i < net->node_count; i++) {
+        const struct tn_node *n = &net->nodes[i];
+        uint64_t window = (uint64_t)tn_attr_int(n, "window", 0);
+        bool relative = tn_attr_int(n, "span", 0) > 0;
+        if (!tn_str_is(n->type, "Attention") || (!relative && (window == 0 || hiding_rows <= window))) continue;
         struct tn_finding *f = tn_findings_add(&a->findings, TN_BLOCKER, TN_UNSUPPORTED_OPERATOR, TN_PHASE_ASSESS,
                                                "operator \"%.*s\" cannot hide the rows of a query's expansion",
-                                               TN_FMT_ARG(g->ops[i].name));
-        tn_at_element(f, TN_ELEMENT_OPERATOR, g->ops[i].name);
+                                               TN_FMT_ARG(n->name));
+        tn_at_element(f, TN_ELEMENT_OPERATOR, n->name);
         if (relative) {
             tn_found(f, "disentangled terms");
         } else {
-            tn_found(f, "a window of %llu rows, sequences of %llu", (unsigned long long)attention->window,
-                     (unsigned long long)hiding_rows);
+            tn_found(f, "a window of %llu rows, sequences of %llu", (unsigned long long)window, (unsigned long long)hiding_rows);
         }
         tn_expected(f, "attention without such terms, whose every row sees the first row of its sequence");
         return;
     }
+}
+
+static enum tn_status patch_parts(struct tn_graph *g, struct tn_error *err)
+{
+    enum tn_status st = TN_OK;
+    for (uint32_t i = 0; !st && i < TN_GRAPH_PARTS; i++) {
+        if (g->part[i]) st = tn_net_patch(g->part[i], NULL, 0, err);
+    }
+    return st;
 }
 
 /* Whether inventory found the weight files to be what they say; if not, their tensors are a consequence, no evidence. */
@@ -261,10 +209,10 @@ static enum tn_status build_program(struct tn_native_program *program, struct tn
         tn_bind(r->d, r->component, program->family, r->head, &a->arena, &a->findings, &program->binding, err);
     if (status || a->findings.blockers || r->d->findings.blockers) return status;
     struct tn_graph *g = &program->graph;
-    tn_graph_init(g, &a->arena);
+    if (!tn_graph_init(g, r->ctx, &a->arena, r->max_rows, program->compute)) return tn_error_memory(err, TN_PHASE_ASSESS, "building the graph");
     const struct tn_family_head *head = program->binding.family_head;
     uint32_t output = program->family->build(g, r->component, &program->binding);
-    if (head && r->picked) output = tn_graph_pick(g, "picked tokens", output);
+    if (head && r->picked) output = tn_graph_pick(g, output);
     if (head) output = head->build(g, r->component, &program->binding, output);
     output = tn_modules_build(g, r->d, r->first_module, r->module_end, output);
     if ((status = tn_graph_finish(g, output, err))) return status;
@@ -274,15 +222,11 @@ static enum tn_status build_program(struct tn_native_program *program, struct tn
         tn_error_set(err, TN_UNSUPPORTED_CONFIG, TN_PHASE_ASSESS, "the description makes no complete graph");
         return TN_UNSUPPORTED_CONFIG;
     }
-    if ((status = tn_memory_plan_make(g, &a->arena, &program->plan, err))) return status;
-    if ((status = allocate_tables(program, &a->arena, err))) return status;
-    if (!size_everything(program, a)) {
-        tn_error_set(err, TN_RESOURCE_LIMIT, TN_PHASE_ASSESS, "the sizes of this model do not fit the machine's words");
-        return TN_RESOURCE_LIMIT;
-    }
-    a->output_width = g->values[output].width;
-    a->output_by_row = g->values[output].dim == TN_DIM_ROWS;
-    a->output_picked = g->values[output].dim == TN_DIM_PICKS;
+    if ((status = patch_parts(g, err))) return status;
+    if ((status = size_everything(program, a, err))) return status;
+    a->output_width = g->output_width;
+    a->output_by_row = g->output_dim == TN_DIM_ROWS;
+    a->output_picked = g->output_dim == TN_DIM_PICKS;
     a->decision = TN_ELIGIBLE;
     return TN_OK;
 }
@@ -354,8 +298,16 @@ enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_com
     return TN_OK;
 }
 
+void tn_native_forget(struct tn_assessment *a)
+{
+    struct tn_native_program *program = a->state;
+    tn_graph_release(&program->graph);
+}
+
 void tn_assessment_release(struct tn_assessment *a)
 {
+    if (a->state && a->provider->forget) a->provider->forget(a);
+    a->state = NULL;
     tn_findings_release(&a->findings);
     tn_arena_release(&a->arena);
 }

@@ -1,5 +1,5 @@
 /* Frequencies and angle tables of rotary positions; see rope.h. */
-#include "graph/rope.h"
+#include "ops/rope.h"
 
 #include <math.h>
 

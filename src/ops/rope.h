@@ -3,8 +3,8 @@
  * configurations name. In float32 step by step as the published code computes them: at position 8000 the last bit of a
  * frequency is an angle that shows in an answer.
  */
-#ifndef TN_GRAPH_ROPE_H
-#define TN_GRAPH_ROPE_H
+#ifndef TN_OPS_ROPE_H
+#define TN_OPS_ROPE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Rotary frequencies: figures computed from the published definitions (case W1 of scaled rotary positions). */
 #include "test.h"
 
-#include "graph/rope.h"
+#include "ops/rope.h"
 
 /* The figures are exact; each step here is rounded to float32 as in the published code. */
 static void near(float found, double expected)
