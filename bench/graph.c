@@ -157,7 +157,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < findings.count; i++) fprintf(stderr, "graph: %s [%s] found %s\n", findings.items[i].message, findings.items[i].element, findings.items[i].found);
     if (findings.blockers) return 1;
     struct tn_program_options options = {.pool = pool, .threads = threads, .without = without, .without_count = without_count};
-    if (tn_program_new(model, &options, &program, &err) || tn_exec_context_new(program, &c, &err)) die("loading");
+    if (tn_program_new(model, &options, &program, &err) || tn_exec_context_new(program, 0, &c, &err)) die("loading");
     double ready = now() - begin;
     const struct tn_net *net = model->main;
     struct tn_tensor *in[PORTS] = {0}, *out[PORTS] = {0};
