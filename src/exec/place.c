@@ -250,9 +250,8 @@ static bool measure(struct measuring *m, struct tn_program_size *out)
     for (uint32_t v = 0; v < m->net->value_count; v++) {
         if (m->constant[v] && m->wanted[v] && !add_bytes(&out->constants, &m->net->values[v].type)) return false;
     }
-    /* headers of constants, memos, and what a node needs to run */
-    out->fixed = (uint64_t)m->net->value_count * (sizeof(struct tn_tensor) + 64) + (uint64_t)m->net->node_count * 1024 + 4096;
-    return true;
+    out->fixed = tn_context_bytes(m->net, m->folded, m->constant);
+    return tn_add64(out->constants, tn_program_own_bytes(m->net), &out->constants);
 }
 
 enum tn_status tn_program_measure(struct tn_model *model, const struct tn_kernels *kernels, const struct tn_bound *bounds, size_t bound_count,

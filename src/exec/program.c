@@ -331,6 +331,12 @@ void tn_program_free(struct tn_program *p)
     tn_free(p->alloc, p);
 }
 
+uint64_t tn_program_own_bytes(const struct tn_net *net)
+{
+    return sizeof(struct tn_program) + sizeof(struct tn_net_program) + ((uint64_t)net->node_count + 1) * (sizeof(struct tn_step) + 2 * sizeof(uint32_t) + 1) +
+           ((uint64_t)net->value_count + 1) * (sizeof(struct tn_held) + 2 * sizeof(size_t) + sizeof(uint32_t));
+}
+
 uint64_t tn_program_bytes(const struct tn_program *program)
 {
     return program->bytes;

@@ -94,6 +94,11 @@ void tn_program_unprepare(struct tn_program *program, struct tn_step *step);
 /* What the node's row tells of itself; of others that every operand stays. False on overflow. */
 bool tn_node_kept(const struct tn_net *net, const struct tn_node *node, const struct tn_kernels *kernels, struct tn_kept *out);
 
+/* What a context takes beside planned values and scratch (run.c): `folded` by node, `constant` by value. */
+uint64_t tn_context_bytes(const struct tn_net *net, const bool *folded, const bool *constant);
+/* What a program takes beside weights (program.c). */
+uint64_t tn_program_own_bytes(const struct tn_net *net);
+
 /* The program of a graph of the model. */
 struct tn_net_program *tn_program_net(const struct tn_program *program, const struct tn_net *net);
 

@@ -77,28 +77,29 @@ static void *carve(char *base, size_t *at, size_t count, size_t each)
     return p;
 }
 
-/* Room for any node of the program. */
+/* Room for any node of up to so many operands. */
+static void carve_room(char *base, size_t *at, uint32_t most_operands, struct step_room *r)
+{
+    size_t n = (size_t)most_operands + 1;
+    r->in_types = carve(base, at, n, sizeof(*r->in_types));
+    r->types = carve(base, at, n, sizeof(*r->types));
+    r->data = carve(base, at, n, sizeof(*r->data));
+    r->in = carve(base, at, n, sizeof(*r->in));
+    r->out = carve(base, at, n, sizeof(*r->out));
+    r->out_types = carve(base, at, n, sizeof(*r->out_types));
+    r->content = carve(base, at, n, sizeof(*r->content));
+    r->content_count = carve(base, at, n, sizeof(*r->content_count));
+    r->wanted = carve(base, at, n, sizeof(*r->wanted));
+}
+
 static bool make_room(struct tn_exec_context *c, struct step_room *r, void **block)
 {
-    size_t n = c->program->most_operands + 1;
-    char *base = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        size_t at = 0;
-        r->in_types = carve(base, &at, n, sizeof(*r->in_types));
-        r->types = carve(base, &at, n, sizeof(*r->types));
-        r->data = carve(base, &at, n, sizeof(*r->data));
-        r->in = carve(base, &at, n, sizeof(*r->in));
-        r->out = carve(base, &at, n, sizeof(*r->out));
-        r->out_types = carve(base, &at, n, sizeof(*r->out_types));
-        r->content = carve(base, &at, n, sizeof(*r->content));
-        r->content_count = carve(base, &at, n, sizeof(*r->content_count));
-        r->wanted = carve(base, &at, n, sizeof(*r->wanted));
-        if (pass) break;
-        *block = tn_heap_take(&c->heap, at);
-        if (!*block) return false;
-        base = *block;
-    }
-    return true;
+    size_t at = 0;
+    carve_room(NULL, &at, c->program->most_operands, r);
+    *block = tn_heap_take(&c->heap, at);
+    at = 0;
+    if (*block) carve_room(*block, &at, c->program->most_operands, r);
+    return *block != NULL;
 }
 
 /* ---- contexts ----------------------------------------------------------------------------------------------------- */
@@ -147,6 +148,30 @@ static void free_memos(struct tn_exec_context *c)
 static struct memo_in *new_memo(struct tn_alloc *alloc, const struct tn_node *n)
 {
     return tn_calloc(alloc, 1, (n->in_count + 1) * sizeof(struct memo_in) + n->out_count * sizeof(struct tn_type));
+}
+
+static size_t room_bytes(uint32_t most_operands)
+{
+    struct step_room r;
+    size_t at = 0;
+    carve_room(NULL, &at, most_operands, &r);
+    return at;
+}
+
+uint64_t tn_context_bytes(const struct tn_net *net, const bool *folded, const bool *constant)
+{
+    uint32_t most = 0;
+    uint64_t bytes = sizeof(struct tn_exec_context) + 64, tensor = tn_heap_cost(TN_TENSOR_HEAD);
+    bytes += tn_heap_cost(((size_t)net->value_count + 1) * sizeof(struct tn_tensor *)) + net->input_count * tensor;
+    bytes += ((size_t)net->value_count + 1) * sizeof(struct tn_tensor *) + ((size_t)net->node_count + 1) * sizeof(struct memo);
+    for (uint32_t v = 0; v < net->value_count; v++) bytes += constant[v] ? tensor : 0;
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        const struct tn_node *n = &net->nodes[i];
+        most = n->in_count > most ? n->in_count : most;
+        most = n->out_count > most ? n->out_count : most;
+        if (!folded[i]) bytes += (n->in_count + 1) * sizeof(struct memo_in) + n->out_count * sizeof(struct tn_type);
+    }
+    return bytes + tn_heap_cost(room_bytes(most));
 }
 
 /* Where values are planned, calls find everything there: what the first one would take is taken once and kept by the heap. */

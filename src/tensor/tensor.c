@@ -53,6 +53,13 @@ static bool size_class(size_t bytes, unsigned *index, size_t *rounded)
     return *index < TN_HEAP_CLASSES;
 }
 
+uint64_t tn_heap_cost(size_t bytes)
+{
+    unsigned index;
+    size_t rounded;
+    return size_class(bytes, &index, &rounded) ? (uint64_t)rounded + sizeof(struct tn_heap_block) : UINT64_MAX / 4;
+}
+
 void *tn_heap_take(struct tn_heap *heap, size_t bytes)
 {
     unsigned index;
@@ -103,23 +110,20 @@ bool tn_shape_count(const int64_t *dims, uint32_t rank, uint64_t *out)
     return !empty || count <= most_empty;
 }
 
-/* In front of a value's own elements. */
-enum { HEAD = (sizeof(struct tn_tensor) + 63) & ~63 };
-
 static struct tn_tensor *begin_at(struct tn_tensor *t, struct tn_heap *heap, enum tn_tensor_kind kind)
 {
     memset(t, 0, sizeof(*t));
     t->refs = 1;
     t->kind = kind;
     t->heap = heap;
-    t->data = (char *)t + HEAD;
+    t->data = (char *)t + TN_TENSOR_HEAD;
     return t;
 }
 
 static struct tn_tensor *begin(struct tn_heap *heap, enum tn_tensor_kind kind, size_t extra)
 {
     size_t whole;
-    struct tn_tensor *t = tn_add(HEAD, extra, &whole) ? tn_heap_take(heap, whole) : NULL;
+    struct tn_tensor *t = tn_add(TN_TENSOR_HEAD, extra, &whole) ? tn_heap_take(heap, whole) : NULL;
     return t ? begin_at(t, heap, kind) : NULL;
 }
 
@@ -144,7 +148,7 @@ struct tn_tensor *tn_tensor_new(struct tn_heap *heap, enum tn_element element, u
 
 bool tn_tensor_room(size_t bytes, size_t *out)
 {
-    return tn_add(HEAD, bytes, out) && tn_round_up(*out, 64, out);
+    return tn_add(TN_TENSOR_HEAD, bytes, out) && tn_round_up(*out, 64, out);
 }
 
 struct tn_tensor *tn_tensor_place(struct tn_heap *heap, void *memory, enum tn_element element, uint32_t rank, const int64_t *dims)
@@ -222,7 +226,7 @@ struct tn_tensor *tn_tensor_copy(struct tn_heap *heap, const struct tn_tensor *t
 /* Numbers in memory of its own that one reference keeps. */
 static bool is_sole(const struct tn_tensor *t)
 {
-    const char *own = (const char *)t + HEAD;
+    const char *own = (const char *)t + TN_TENSOR_HEAD;
     return t->refs == 1 && t->kind == TN_KIND_TENSOR && !t->texts && !t->base && !t->placed && t->data == own;
 }
 

@@ -35,6 +35,8 @@ void tn_heap_trim(struct tn_heap *heap);
 /* Uninitialised, aligned to 64; NULL without memory. */
 void *tn_heap_take(struct tn_heap *heap, size_t bytes);
 void tn_heap_give(struct tn_heap *heap, void *p);
+/* What a block of so many bytes takes from the allocator, once. */
+uint64_t tn_heap_cost(size_t bytes);
 
 /* ---- values ------------------------------------------------------------------------------------------------------- */
 
@@ -62,6 +64,9 @@ struct tn_tensor {
     struct tn_pages *pages; /* of foreign memory that is not all there (pages.h); NULL: it is */
     bool placed; /* in memory that somebody else plans */
 };
+
+/* In front of a value's own elements. */
+enum { TN_TENSOR_HEAD = (sizeof(struct tn_tensor) + 63) & ~63 };
 
 /* Uninitialised elements (strings: empty). NULL without memory or when the size overflows. dims are not negative. */
 struct tn_tensor *tn_tensor_new(struct tn_heap *heap, enum tn_element element, uint32_t rank, const int64_t *dims);
