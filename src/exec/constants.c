@@ -182,7 +182,7 @@ static enum tn_status rest_of(struct tn_program *p, size_t n, struct tn_heap *he
 }
 
 /* From here on whoever reads a tensor of the package does so with all threads. */
-enum { LARGE = 8 << 20 };
+enum { TOGETHER = 8 << 20 };
 
 enum tn_status tn_constants_rest(struct tn_program *p, const struct tn_cancel *cancel, struct tn_error *err)
 {
@@ -190,7 +190,7 @@ enum tn_status tn_constants_rest(struct tn_program *p, const struct tn_cancel *c
     for (size_t i = 0; i < p->net_count; i++) values += p->nets[i].net->value_count;
     for (size_t n = 0; n < values; n++) {
         struct tn_held *h = held_at(p, n);
-        if (!h->from || !h->from->tensor || h->bytes < LARGE) continue;
+        if (!h->from || !h->from->tensor || h->bytes < TOGETHER) continue;
         enum tn_status st = tn_cancel_fail(cancel, TN_PHASE_LOAD, err);
         if (!st) st = rest_of(p, n, NULL, err);
         if (st) return st;

@@ -59,7 +59,7 @@ static void load(struct loaded *l)
     tn_net_check(l->model, &l->findings);
     REQUIRE(tn_net_infer(l->model, &l->findings, err) == TN_OK && !l->findings.blockers);
     struct tn_program_options options = {.pool = pool, .threads = 2};
-    REQUIRE(tn_program_new(l->model, &options, &l->program, err) == TN_OK && tn_exec_context_new(l->program, &l->context, err) == TN_OK);
+    REQUIRE(tn_program_new(l->model, &options, &l->program, err) == TN_OK && tn_exec_context_new(l->program, 0, &l->context, err) == TN_OK);
     tn_os_close(&l->file); /* as a session does */
 }
 
