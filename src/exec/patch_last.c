@@ -95,6 +95,13 @@ static bool broadcasts_turned(const struct tn_rewrite *w, const struct tn_node *
     return images;
 }
 
+static bool is_small_window(const struct tn_node *n)
+{
+    size_t count;
+    const int64_t *kernel = tn_attr_ints(n, "kernel_shape", &count);
+    return kernel && count == 2 && kernel[0] <= 8 && kernel[1] <= 8;
+}
+
 static bool means_planes(const struct tn_rewrite *w, const struct tn_node *n)
 {
     int64_t axes[4];
@@ -130,7 +137,7 @@ static enum role role_of(const struct tn_rewrite *w, const struct tn_node *n)
     if (one_of(n, twos, sizeof(twos) / sizeof(twos[0]))) return n->version >= 7 && n->in_count == 2 && broadcasts_turned(w, n) ? EACH : NONE;
     if (!is_image(w, n->in[0])) return NONE;
     if (name_of_each(n)) return EACH;
-    if (tn_is(n, "MaxPool")) return LARGEST;
+    if (tn_is(n, "MaxPool")) return is_small_window(n) ? LARGEST : NONE;
     return means_planes(w, n) ? MEAN : NONE;
 }
 

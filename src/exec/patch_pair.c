@@ -1,6 +1,7 @@
 /*
  * In front of products of 1 x 1 windows with channels last: depthwise windows become one operator with them
- * (ops/conv_last_pair.c), and a factor for each channel of an image is applied on the way in (ops/conv_last.c).
+ * (ops/conv_last_pair.c), and a factor for each channel of an image is applied on the way in (ops/conv_last.c). Behind them,
+ * residuals that end with channels of zeros are read without.
  */
 #include "exec/patch_kit.h"
 
@@ -63,11 +64,13 @@ static bool fold_deep(struct tn_rewrite *w, uint32_t i)
     take_attrs(deep, window, NULL, 6, attrs, &count);
     take_attrs(deep, folded, first_folded, 3, attrs, &count);
     take_attrs(n, folded, NULL, 3, attrs, &count);
-    struct tn_ref_value in[6] = {deep->in[0], deep->in[1], deep->in_count > 2 ? deep->in[2] : none, n->in[1], n->in_count > 2 ? n->in[2] : none};
+    struct tn_ref_value in[7] = {deep->in[0], deep->in[1], deep->in_count > 2 ? deep->in[2] : none, n->in[1], n->in_count > 2 ? n->in[2] : none};
     uint32_t in_count = 5;
-    int64_t residual = tn_attr_int(n, "tenon.residual", -1);
-    if (residual >= 0 && residual < n->in_count) {
-        attrs[count++] = (struct tn_attr){.name = TN_STR("tenon.residual"), .type = TN_ATTR_INT, .as = {.i = in_count}};
+    for (unsigned k = 0; k < 2; k++) {
+        struct tn_str name = k ? TN_STR("tenon.narrow") : TN_STR("tenon.residual");
+        int64_t residual = tn_attr_int(n, name.s, -1);
+        if (residual < 0 || residual >= n->in_count) continue;
+        attrs[count++] = (struct tn_attr){.name = name, .type = TN_ATTR_INT, .as = {.i = in_count}};
         in[in_count++] = n->in[residual];
     }
     return tn_rewrite_turn(w, i, &(struct tn_new_node){.domain = "tenon", .type = "LastPair", .version = 1, .in = in, .in_count = in_count, .attrs = attrs,
@@ -104,9 +107,43 @@ static bool fold_factor(struct tn_rewrite *w, uint32_t i)
                                                        .attr_count = n.attr_count + 1});
 }
 
+/* Zeros that a graph makes of a constant shape, maybe turned. */
+static bool is_zeros(struct tn_rewrite *w, const struct tn_node *n, uint32_t k)
+{
+    const struct tn_node *made = tn_rewrite_source(w, n, k, 0);
+    if (tn_is(made, "Transpose") || tn_is(made, "Reshape")) made = tn_rewrite_source(w, made, 0, 0);
+    const struct tn_attr *value = tn_is(made, "ConstantOfShape") ? tn_node_attr(made, "value") : NULL;
+    if (!tn_is(made, "ConstantOfShape") || !value) return made && tn_is(made, "ConstantOfShape");
+    const struct tn_constant *c = value->as.tensors;
+    return value->type == TN_ATTR_TENSOR && c->data && c->element == TN_EL_F32 && tn_element_get(c->element, c->data, 0) == 0;
+}
+
+/* A residual that is widened by channels of zeros is read as narrow as it was. */
+static bool fold_zeros(struct tn_rewrite *w, uint32_t i)
+{
+    const struct tn_node n = w->net->nodes[i];
+    struct tn_ref_value in[8];
+    struct tn_attr attrs[ATTRS];
+    int64_t at = tn_attr_int(&n, "tenon.residual", -1);
+    bool pair = tn_str_is(n.type, "LastPair") && tn_str_is(n.domain, "tenon");
+    if ((!pair && (!is_last_conv(&n) || is_deep(&n))) || at < 0 || at >= n.in_count || n.in_count > 8 || n.attr_count > ATTRS) return false;
+    const struct tn_node *join = tn_rewrite_source(w, &n, (uint32_t)at, 1);
+    if (!tn_is(join, "Concat") || join->in_count != 2 || tn_attr_int(join, "axis", 0) != 3 || !is_zeros(w, join, 1)) return false;
+    if (tn_rewrite_operand(w, join, 0)->type.element != TN_EL_F32) return false;
+    memcpy(in, n.in, n.in_count * sizeof(*in));
+    memcpy(attrs, n.attrs, n.attr_count * sizeof(*attrs));
+    in[at] = join->in[0];
+    for (uint32_t k = 0; k < n.attr_count; k++) {
+        if (tn_str_is(attrs[k].name, "tenon.residual")) attrs[k].name = TN_STR("tenon.narrow");
+    }
+    return tn_rewrite_turn(w, i, &(struct tn_new_node){.domain = "tenon", .type = pair ? "LastPair" : "LastConv", .version = 1, .in = in,
+                                                       .in_count = n.in_count, .attrs = attrs, .attr_count = n.attr_count});
+}
+
 bool tn_patch_pair(struct tn_rewrite *w, uint32_t i)
 {
     int64_t weights;
+    if (fold_zeros(w, i)) return true;
     if (!is_product(w, &w->net->nodes[i], &weights)) return false;
     return (weights <= PAIR_WEIGHTS && fold_deep(w, i)) || fold_factor(w, i);
 }

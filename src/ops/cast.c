@@ -14,6 +14,7 @@ struct cast {
     struct tn_tensor *y;
     bool saturate;
     struct tn_str round_mode; /* of float8e8m0 */
+    const struct tn_kernels *kernels;
 };
 
 static bool infer_cast(struct tn_infer *x)
@@ -115,10 +116,10 @@ static bool number_to_text(struct tn_run *r, const struct cast *c)
 static bool cast_fast(const struct cast *c, uint64_t begin, uint64_t end)
 {
     enum tn_element from = c->x->element, to = c->y->element;
-    if (from == TN_EL_F32 && to == TN_EL_F16) LOOP(float, uint16_t, tn_f32_to_f16(in[i]));
-    else if (from == TN_EL_F16 && to == TN_EL_F32) LOOP(uint16_t, float, tn_f16_to_f32(in[i]));
-    else if (from == TN_EL_BF16 && to == TN_EL_F32) LOOP(uint16_t, float, tn_bf16_to_f32(in[i]));
-    else if (from == TN_EL_F32 && to == TN_EL_BF16) LOOP(float, uint16_t, tn_f32_to_bf16(in[i]));
+    const bool widens = to == TN_EL_F32 && (from == TN_EL_F16 || from == TN_EL_BF16), narrows = from == TN_EL_F32 && (to == TN_EL_F16 || to == TN_EL_BF16);
+    const enum tn_float_type half = from == TN_EL_F16 || to == TN_EL_F16 ? TN_FLOAT_F16 : TN_FLOAT_BF16;
+    if (widens) c->kernels->to_f32(half, (const uint16_t *)c->x->data + begin, (float *)c->y->data + begin, (size_t)(end - begin));
+    else if (narrows) c->kernels->from_f32(half, (const float *)c->x->data + begin, (uint16_t *)c->y->data + begin, (size_t)(end - begin));
     else if (from == TN_EL_I64 && to == TN_EL_I32) LOOP(int64_t, int32_t, (int32_t)in[i]);
     else if (from == TN_EL_I32 && to == TN_EL_I64) LOOP(int32_t, int64_t, in[i]);
     else if (from == TN_EL_I64 && to == TN_EL_F32) LOOP(int64_t, float, (float)in[i]);
@@ -161,7 +162,7 @@ static void cast_items(void *user, uint64_t begin, uint64_t end)
 
 static bool run_cast(struct tn_run *r)
 {
-    struct cast c = {r->in[0], r->out[0], tn_attr_int(r->node, "saturate", 1) != 0, tn_attr_text(r->node, "round_mode")};
+    struct cast c = {r->in[0], r->out[0], tn_attr_int(r->node, "saturate", 1) != 0, tn_attr_text(r->node, "round_mode"), r->kernels};
     bool from_text = c.x->element == TN_EL_STRING, to_text = c.y->element == TN_EL_STRING;
     if ((from_text && to_text) || c.x->element == c.y->element) {
         tn_run_pass(r, 0, r->in[0]);

@@ -293,6 +293,7 @@ void tn_last_deep(const struct tn_kernels *kernels, const struct tn_window *w, s
     kernels->depth(&a);
 }
 
+/* Its residual is as wide as the result: patches narrow those of products. */
 static void deep_member(void *user, unsigned rank, unsigned size)
 {
     const struct job *j = user;
@@ -308,6 +309,21 @@ static void deep_member(void *user, unsigned rank, unsigned size)
     }
 }
 
+bool tn_last_residual(struct tn_run *r, const struct tn_epilogue *e, struct tn_pixels_args *a)
+{
+    const struct tn_attr *narrow = tn_node_attr(r->node, "tenon.narrow");
+    const struct tn_tensor *y = r->out[0], *z = e->residual == TN_NET_NONE ? NULL : r->in[e->residual];
+    if (narrow) {
+        z = narrow->as.i >= 0 && narrow->as.i < r->in_count ? r->in[narrow->as.i] : NULL;
+        bool fits = z && z->element == TN_EL_F32 && z->rank == 4 && z->dims[0] == y->dims[0] && z->dims[1] == y->dims[1] && z->dims[2] == y->dims[2] &&
+                    z->dims[3] <= y->dims[3];
+        if (!fits) return tn_run_refuse(r, "a narrow addend with the result's pixels", "another shape");
+    }
+    a->residual = z ? z->data : NULL;
+    a->residual_stride = a->residual_maps = z ? (size_t)z->dims[3] : 0;
+    return true;
+}
+
 static bool one_by_one(const struct tn_window *w)
 {
     for (uint32_t i = 0; i < 2; i++) {
@@ -321,6 +337,7 @@ static bool run_job(struct tn_run *r, struct job *j)
     const bool deep = j->weights->deep, direct = !deep && one_by_one(j->w);
     size_t most = TN_LAST_STRIP / j->all.k / 12 * 12, floats;
     unsigned threads = tn_last_threads(r, j->images * j->out_pixels * (deep ? j->channels : 1), deep ? j->all.k : j->all.k * j->all.maps);
+    if (deep && j->all.residual && j->all.residual_maps != j->all.maps) return tn_run_refuse(r, "an addend as wide as the result", "a narrow one");
     if (j->factor && !direct) return tn_run_refuse(r, "windows of one pixel behind a factor", "others");
     if (!deep && (!direct || j->factor)) {
         if (!tn_mul(most < 12 ? 12 : most, j->all.k, &floats) || !tn_mul(floats, sizeof(float), &floats)) return tn_run_no_memory(r);
@@ -378,9 +395,8 @@ static bool run_conv(struct tn_run *r)
     bool good = !r->failed;
     if (good) {
         j.all = (struct tn_pixels_args){.x_stride = j.channels, .k = (size_t)(w->dims[1] * w->dims[2] * w->dims[3]), .packed = j.weights->data, .bias = bias,
-                                        .after = &e.after, .residual = e.residual == TN_NET_NONE ? NULL : r->in[e.residual]->data, .residual_stride = maps,
-                                        .residual_maps = maps, .y = r->out[0]->data, .y_stride = maps, .maps = maps, .parts = 1};
-        good = run_job(r, &j);
+                                        .after = &e.after, .y = r->out[0]->data, .y_stride = maps, .maps = maps, .parts = 1};
+        good = tn_last_residual(r, &e, &j.all) && run_job(r, &j);
     }
     tn_heap_give(r->heap, sum);
     tn_heap_give(r->heap, now);

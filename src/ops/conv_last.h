@@ -16,6 +16,12 @@ enum tn_status tn_last_pack(struct tn_prepare *p, const struct tn_tensor *w, boo
 /* The same in a call. NULL with the failure set; give it back. */
 struct tn_last_weights *tn_last_pack_now(struct tn_run *r, const struct tn_tensor *w, bool deep);
 
+/*
+ * The residual of a call: what tenon.residual names, or tenon.narrow, an operand of fewer channels than the result, which the
+ * first maps are given. Fills in a->residual and its two sizes; false with the failure set.
+ */
+bool tn_last_residual(struct tn_run *r, const struct tn_epilogue *e, struct tn_pixels_args *a);
+
 /* Results first .. first + count - 1 of an image under depthwise windows. */
 void tn_last_deep(const struct tn_kernels *kernels, const struct tn_window *w, struct tn_depth_args a);
 

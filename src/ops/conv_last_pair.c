@@ -159,9 +159,8 @@ static bool run_pair(struct tn_run *r)
                         .out_pixels = (size_t)(window.out[0] * window.out[1])};
         j.first = (struct tn_depth_args){.x = x->data, .channels = channels, .w = deep->data, .bias = first_bias, .after = &first.after, .zeros = !deep->finite};
         j.second = (struct tn_pixels_args){.x_stride = channels, .k = channels, .packed = dense->data, .bias = bias, .after = &e.after,
-                                           .residual = e.residual == TN_NET_NONE ? NULL : r->in[e.residual]->data, .residual_stride = maps,
-                                           .residual_maps = maps, .y = r->out[0]->data, .y_stride = maps, .maps = maps, .parts = 1};
-        good = run_job(r, &j);
+                                           .y = r->out[0]->data, .y_stride = maps, .maps = maps, .parts = 1};
+        good = tn_last_residual(r, &e, &j.second) && run_job(r, &j);
     }
     tn_heap_give(r->heap, v_now);
     tn_heap_give(r->heap, w_now);

@@ -170,9 +170,7 @@ typedef void pair_fn(const void *a, const void *b, void *y, size_t n, bool a_mov
 
 #define FLOATS(name, f32, f64)                                                                     \
     PAIR(name, F32, float, float, TN_AS_IS, float, (float), f32)                                   \
-    PAIR(name, F64, double, double, TN_AS_IS, double, (double), f64)                               \
-    PAIR(name, F16, uint16_t, float, tn_f16_to_f32, uint16_t, tn_f32_to_f16, f32)                  \
-    PAIR(name, BF16, uint16_t, float, tn_bf16_to_f32, uint16_t, tn_f32_to_bf16, f32)
+    PAIR(name, F64, double, double, TN_AS_IS, double, (double), f64)
 /* Arithmetic in the unsigned type of the same width wraps, as the hardware does. */
 #define INTS(name, expr, wide, natural)                                                            \
     PAIR(name, I8, int8_t, int32_t, TN_AS_IS, int8_t, (int8_t), expr)                              \
@@ -186,8 +184,6 @@ typedef void pair_fn(const void *a, const void *b, void *y, size_t n, bool a_mov
 #define TRUTHS(name, expr)                                                                         \
     PAIR(name, F32, float, float, TN_AS_IS, uint8_t, (uint8_t), expr)                              \
     PAIR(name, F64, double, double, TN_AS_IS, uint8_t, (uint8_t), expr)                            \
-    PAIR(name, F16, uint16_t, float, tn_f16_to_f32, uint8_t, (uint8_t), expr)                      \
-    PAIR(name, BF16, uint16_t, float, tn_bf16_to_f32, uint8_t, (uint8_t), expr)                    \
     PAIR(name, I8, int8_t, int32_t, TN_AS_IS, uint8_t, (uint8_t), expr)                            \
     PAIR(name, I16, int16_t, int32_t, TN_AS_IS, uint8_t, (uint8_t), expr)                          \
     PAIR(name, I32, int32_t, int32_t, TN_AS_IS, uint8_t, (uint8_t), expr)                          \
@@ -202,7 +198,7 @@ typedef void pair_fn(const void *a, const void *b, void *y, size_t n, bool a_mov
     PAIR(name, U32, uint32_t, uint32_t, TN_AS_IS, uint32_t, (uint32_t), expr)                      \
     PAIR(name, U64, uint64_t, uint64_t, TN_AS_IS, uint64_t, (uint64_t), expr)
 
-#define OF_FLOATS(n) [TN_EL_F32] = n##_F32, [TN_EL_F64] = n##_F64, [TN_EL_F16] = n##_F16, [TN_EL_BF16] = n##_BF16
+#define OF_FLOATS(n) [TN_EL_F32] = n##_F32, [TN_EL_F64] = n##_F64 /* half precision: half_row */
 #define OF_INTS(n)                                                                                 \
     [TN_EL_I8] = n##_I8, [TN_EL_I16] = n##_I16, [TN_EL_I32] = n##_I32, [TN_EL_I64] = n##_I64, [TN_EL_U8] = n##_U8,  \
     [TN_EL_U16] = n##_U16, [TN_EL_U32] = n##_U32, [TN_EL_U64] = n##_U64
@@ -304,12 +300,34 @@ struct pair {
     const char *a, *b;
     char *y;
     size_t in_size, out_size;
+    const struct tn_kernels *kernels;
+    enum tn_float_type half; /* of the operands, when the function is that of float32 */
+    bool narrows;            /* the result is of that type, too */
 };
 
 static void pair_row(void *user, const struct tn_broadcast *bc, const uint64_t *in, uint64_t out, uint64_t n)
 {
     const struct pair *p = user;
     p->fn(p->a + in[0] * p->in_size, p->b + in[1] * p->in_size, p->y + out * p->out_size, n, bc->moves[0], bc->moves[1]);
+}
+
+/* Half precision by the kernels, some elements at a time: widened, computed in float32, rounded once. */
+static void half_row(void *user, const struct tn_broadcast *bc, const uint64_t *in, uint64_t out, uint64_t n)
+{
+    enum { PART = 256 };
+    const struct pair *p = user;
+    float a[PART], b[PART], y[PART];
+    const char *from_a = p->a + in[0] * 2, *from_b = p->b + in[1] * 2;
+    if (!bc->moves[0]) p->kernels->to_f32(p->half, from_a, a, 1);
+    if (!bc->moves[1]) p->kernels->to_f32(p->half, from_b, b, 1);
+    for (uint64_t at = 0; at < n; at += PART) {
+        size_t count = n - at < PART ? (size_t)(n - at) : PART;
+        char *to = p->y + (out + at) * p->out_size;
+        if (bc->moves[0]) p->kernels->to_f32(p->half, from_a + at * 2, a, count);
+        if (bc->moves[1]) p->kernels->to_f32(p->half, from_b + at * 2, b, count);
+        p->fn(a, b, p->narrows ? (void *)y : (void *)to, count, bc->moves[0], bc->moves[1]);
+        if (p->narrows) p->kernels->from_f32(p->half, y, to, count);
+    }
 }
 
 static bool no_kernel(struct tn_run *r, enum tn_element e)
@@ -329,14 +347,21 @@ static struct tn_tensor *align_second(struct tn_run *r)
     return tn_tensor_view(b, rank, dims);
 }
 
+static bool is_half(enum tn_element e)
+{
+    return e == TN_EL_F16 || e == TN_EL_BF16;
+}
+
 static bool run_pair_of(struct tn_run *r, pair_fn *const *table, struct tn_tensor *a, struct tn_tensor *b, struct tn_tensor *y)
 {
     struct tn_tensor *in[2] = {a, b};
     struct tn_broadcast bc;
-    struct pair p = {table[a->element], a->data, b->data, y->data, tn_element_size(a->element), tn_element_size(y->element)};
+    bool half = is_half(a->element);
+    struct pair p = {table[half ? TN_EL_F32 : a->element], a->data, b->data, y->data, tn_element_size(a->element), tn_element_size(y->element), r->kernels,
+                     a->element == TN_EL_F16 ? TN_FLOAT_F16 : TN_FLOAT_BF16, y->element == a->element};
     if (!p.fn) return no_kernel(r, a->element);
     tn_broadcast_init(&bc, y, in, 2);
-    tn_run_rows(r, &bc, 1, pair_row, &p);
+    tn_run_rows(r, &bc, 1, half ? half_row : pair_row, &p);
     return true;
 }
 
@@ -451,7 +476,7 @@ static bool run_pow(struct tn_run *r)
 static bool fold(struct tn_run *r, pair_fn *const *table)
 {
     struct tn_tensor *y = r->out[0], *first = r->in[0];
-    if (!table[first->element]) return no_kernel(r, first->element);
+    if (!table[is_half(first->element) ? TN_EL_F32 : first->element]) return no_kernel(r, first->element);
     if (r->in_count == 1) {
         tn_run_pass(r, 0, first);
         return true;

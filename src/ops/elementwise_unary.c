@@ -136,6 +136,41 @@ static void unary_items(void *user, uint64_t begin, uint64_t end)
     u->fn(u->x + begin * u->size, u->y + begin * u->size, end - begin, &u->p);
 }
 
+/* Half precision, some elements at a time: widened, computed in float32, rounded once. */
+struct halves {
+    const struct tn_kernels *kernels;
+    enum tn_float_type type;
+    const char *x;
+    char *y;
+    unary_fn *fn;        /* of float32; NULL: the kernels' activation */
+    struct parameters p;
+    enum tn_act act;
+};
+
+static void half_items(void *user, uint64_t begin, uint64_t end)
+{
+    enum { PART = 512 };
+    const struct halves *h = user;
+    float part[PART];
+    for (uint64_t i = begin; i < end; i += PART) {
+        size_t n = end - i < PART ? (size_t)(end - i) : PART;
+        h->kernels->to_f32(h->type, h->x + i * 2, part, n);
+        if (h->fn) h->fn(part, part, n, &h->p);
+        else h->kernels->activate(h->act, part, n, 1, n, 0, 1);
+        h->kernels->from_f32(h->type, part, h->y + i * 2, n);
+    }
+}
+
+static bool is_half(enum tn_element e)
+{
+    return e == TN_EL_F16 || e == TN_EL_BF16;
+}
+
+static struct halves halves_of(const struct tn_run *r)
+{
+    return (struct halves){.kernels = r->kernels, .type = r->in[0]->element == TN_EL_F16 ? TN_FLOAT_F16 : TN_FLOAT_BF16, .x = r->in[0]->data, .y = r->out[0]->data};
+}
+
 static bool run_unary(struct tn_run *r, unary_fn *const *table, uint64_t cost, const char *a, const char *b)
 {
     struct tn_tensor *x = r->in[0], *y = r->out[0];
@@ -143,6 +178,13 @@ static bool run_unary(struct tn_run *r, unary_fn *const *table, uint64_t cost, c
     if (!u.fn) return tn_run_refuse(r, "an element type that the operator has", "%s", tn_onnx_element_name(x->element));
     if (a) u.p.a = tn_attr_float(r->node, a, 1);
     if (b) u.p.b = tn_attr_float(r->node, b, 0);
+    if (is_half(x->element) && table[TN_EL_F32]) {
+        struct halves h = halves_of(r);
+        h.fn = table[TN_EL_F32];
+        h.p = u.p;
+        tn_run_items(r, x->count, cost + 1, half_items, &h);
+        return true;
+    }
     tn_run_items(r, x->count, cost, unary_items, &u);
     return true;
 }
@@ -172,6 +214,12 @@ static void active_items(void *user, uint64_t begin, uint64_t end)
 static bool run_active(struct tn_run *r, enum tn_act act, unary_fn *const *table, uint64_t cost, const char *parameter)
 {
     struct active a = {r->kernels, act, r->in[0]->data, r->out[0]->data};
+    if (is_half(r->in[0]->element)) {
+        struct halves h = halves_of(r);
+        h.act = act;
+        tn_run_items(r, r->in[0]->count, 4, half_items, &h);
+        return true;
+    }
     if (r->in[0]->element != TN_EL_F32) return run_unary(r, table, cost, parameter, NULL);
     tn_run_items(r, r->in[0]->count, 4, active_items, &a);
     return true;

@@ -11,6 +11,8 @@
 
 /* ---- inference ---------------------------------------------------------------------------------------------------- */
 
+enum { TAPS = 64 }; /* of a window, at most */
+
 static bool infer_max(struct tn_infer *t)
 {
     const struct tn_shape *x;
@@ -19,7 +21,7 @@ static bool infer_max(struct tn_infer *t)
     if (!tn_in_shape(t, 0, &x)) return true;
     if (x->rank != 4) return tn_infer_refuse(t, "images of rank 4", "rank %u", x->rank);
     const char *bad = tn_window_read(t->node, 2, &w);
-    if (!bad && !w.has_kernel) bad = "a kernel_shape";
+    if (!bad && (!w.has_kernel || w.kernel[0] > TAPS || w.kernel[0] * w.kernel[1] > TAPS)) bad = "a kernel_shape of at most 64 pixels";
     if (bad) return tn_infer_refuse(t, bad, "attributes or a shape that do not fit");
     return tn_last_infer(t, &w, x, x->dims[3]);
 }
@@ -43,29 +45,43 @@ struct pool {
     size_t channels;
 };
 
-/* One row of the window over one result: NaN is passed by, as in planes. */
-static void larger(float *y, const float *x, size_t n)
+/* Pixels under one result, from left to right: NaN is passed by, as in planes. */
+static void largest(float *y, const float *const *x, size_t taps, size_t channels)
 {
-    for (size_t i = 0; i < n; i++) y[i] = x[i] > y[i] ? x[i] : y[i];
+    for (size_t c = 0; c < channels; c++) y[c] = -INFINITY;
+    for (; taps >= 4; taps -= 4, x += 4) {
+        const float *p = x[0], *q = x[1], *s = x[2], *t = x[3];
+        for (size_t c = 0; c < channels; c++) {
+            float v = p[c] > y[c] ? p[c] : y[c];
+            v = q[c] > v ? q[c] : v;
+            v = s[c] > v ? s[c] : v;
+            y[c] = t[c] > v ? t[c] : v;
+        }
+    }
+    for (; taps; taps--, x++) {
+        const float *p = x[0];
+        for (size_t c = 0; c < channels; c++) y[c] = p[c] > y[c] ? p[c] : y[c];
+    }
 }
 
-/* Items are results of all images. */
-static void max_items(void *user, uint64_t begin, uint64_t end)
+/* Items are rows of results of all images. */
+static void max_rows(void *user, uint64_t begin, uint64_t end)
 {
     const struct pool *p = user;
     const struct tn_window *w = p->w;
-    const uint64_t out = (uint64_t)(w->out[0] * w->out[1]), in = (uint64_t)(w->in[0] * w->in[1]);
+    const float *taps[TAPS];
     for (uint64_t i = begin; i < end; i++) {
-        const float *x = p->x + i / out * in * p->channels;
-        float *y = p->y + i * p->channels;
-        int64_t top = (int64_t)(i % out / (uint64_t)w->out[1]) * w->stride[0] - w->begin[0], left = (int64_t)(i % (uint64_t)w->out[1]) * w->stride[1] - w->begin[1];
-        for (size_t c = 0; c < p->channels; c++) y[c] = -INFINITY;
-        for (int64_t k = 0; k < w->kernel[0]; k++) {
-            int64_t row = top + k * w->dilation[0];
-            for (int64_t n = 0; row >= 0 && row < w->in[0] && n < w->kernel[1]; n++) {
-                int64_t column = left + n * w->dilation[1];
-                if (column >= 0 && column < w->in[1]) larger(y, x + (size_t)(row * w->in[1] + column) * p->channels, p->channels);
+        const float *x = p->x + i / (uint64_t)w->out[0] * (uint64_t)(w->in[0] * w->in[1]) * p->channels;
+        float *y = p->y + i * (uint64_t)w->out[1] * p->channels;
+        int64_t top = (int64_t)(i % (uint64_t)w->out[0]) * w->stride[0] - w->begin[0];
+        for (int64_t o = 0; o < w->out[1]; o++, y += p->channels) {
+            int64_t left = o * w->stride[1] - w->begin[1];
+            size_t met = 0;
+            for (int64_t k = 0; k < w->kernel[0] * w->kernel[1]; k++) {
+                int64_t row = top + k / w->kernel[1] * w->dilation[0], column = left + k % w->kernel[1] * w->dilation[1];
+                if (row >= 0 && row < w->in[0] && column >= 0 && column < w->in[1]) taps[met++] = x + (size_t)(row * w->in[1] + column) * p->channels;
             }
+            largest(y, taps, met, p->channels);
         }
     }
 }
@@ -78,7 +94,7 @@ static bool run_max(struct tn_run *r)
     tn_window_read(r->node, 2, &w);
     tn_window_fit(&w, x->dims + 1);
     struct pool p = {&w, x->data, r->out[0]->data, (size_t)x->dims[3]};
-    tn_run_items(r, r->out[0]->count / p.channels, p.channels * tn_window_count(w.kernel, 2), max_items, &p);
+    tn_run_items(r, (uint64_t)(x->dims[0] * w.out[0]), (uint64_t)w.out[1] * p.channels * tn_window_count(w.kernel, 2), max_rows, &p);
     return true;
 }
 

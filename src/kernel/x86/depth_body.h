@@ -23,6 +23,16 @@ struct depth_row {
     float *y;
 };
 
+/* A sum on its way out: element `at` of the row, channel c of the block. */
+TN_INLINE void depth_leave(const struct depth_row *r, size_t at, size_t c, const vtail tail, const bool whole, vec v)
+{
+    v = v_add(v, r->bias ? v_load_tail(r->bias + c, tail) : v_zero());
+    if (r->residual) v = v_add(v, v_load_tail(r->residual + at, tail));
+    v = after_vec(r->after, v);
+    if (whole) v_store(r->y + at, v);
+    else v_store_tail(r->y + at, tail, v);
+}
+
 /* One vector of channels of `p` neighbouring columns; x at the first tap of the first. */
 TN_INLINE void depth_vector(const struct depth_row *r, const float *x, size_t column, size_t c, const vtail tail, const bool whole, const int kw,
                             const int stride, const int p)
@@ -47,16 +57,35 @@ TN_INLINE void depth_vector(const struct depth_row *r, const float *x, size_t co
             }
         }
     }
-    const vec bias = r->bias ? v_load_tail(r->bias + c, tail) : v_zero();
 #pragma GCC unroll 8
-    for (int i = 0; i < p; i++) {
-        size_t at = (column + (size_t)i) * channels + c;
-        vec v = v_add(sum[i], bias);
-        if (r->residual) v = v_add(v, v_load_tail(r->residual + at, tail));
-        v = after_vec(r->after, v);
-        if (whole) v_store(r->y + at, v);
-        else v_store_tail(r->y + at, tail, v);
+    for (int i = 0; i < p; i++) depth_leave(r, (column + (size_t)i) * channels + c, c, tail, whole, sum[i]);
+}
+
+/* The same of half a vector of channels, of which no more are left. */
+TN_INLINE void depth_half_vector(const struct depth_row *r, const float *x, size_t column, size_t c, const int kw, const int stride, const int p)
+{
+    const struct tn_depth_args *a = r->a;
+    const size_t channels = a->channels, down = a->dilation_down * a->width * channels;
+    const vtail tail = v_tail(VEC / 2);
+    const float *w = r->w + c;
+    vhalf sum[DEPTH_BIG];
+#pragma GCC unroll 8
+    for (int i = 0; i < p; i++) sum[i] = h_zero();
+    for (size_t row = 0; row < r->rows; row++, x += down, w += (size_t)kw * channels) {
+        vhalf weight[5];
+#pragma GCC unroll 5
+        for (int k = 0; k < kw; k++) weight[k] = h_load(w + (size_t)k * channels);
+#pragma GCC unroll 24
+        for (int q = 0; q < (p - 1) * stride + kw; q++) {
+            vhalf v = h_load(x + (size_t)q * channels);
+#pragma GCC unroll 5
+            for (int k = 0; k < kw; k++) {
+                if (q >= k && (q - k) % stride == 0 && (q - k) / stride < p) sum[(q - k) / stride] = h_fma(weight[k], v, sum[(q - k) / stride]);
+            }
+        }
     }
+#pragma GCC unroll 8
+    for (int i = 0; i < p; i++) depth_leave(r, (column + (size_t)i) * channels + c, c, tail, false, h_widen(sum[i]));
 }
 
 typedef void depth_fn(const struct depth_row *r, const float *x, size_t column);
@@ -65,7 +94,8 @@ typedef void depth_fn(const struct depth_row *r, const float *x, size_t column);
     {                                                                                              \
         size_t c = 0;                                                                              \
         for (; c + VEC <= r->channels; c += VEC) depth_vector(r, x + c, column, c, v_tail(VEC), true, kw, stride, p); \
-        if (c < r->channels) depth_vector(r, x + c, column, c, v_tail(r->channels - c), false, kw, stride, p); \
+        if (c + VEC / 2 == r->channels) depth_half_vector(r, x + c, column, c, kw, stride, p);      \
+        else if (c < r->channels) depth_vector(r, x + c, column, c, v_tail(r->channels - c), false, kw, stride, p); \
     }
 GROUP(3, 1, big, DEPTH_BIG)
 GROUP(3, 1, half, DEPTH_BIG / 2)
@@ -126,12 +156,7 @@ static void depth_one(const struct depth_row *r, size_t column)
             for (int v = 0; v < DEPTH_VECTORS; v++) sum[v] = v_fma(v_load_tail(w + v * VEC, tail[v]), v_load_tail(from + v * VEC, tail[v]), sum[v]);
         }
     }
-    for (size_t v = 0; v * VEC < r->channels; v++) {
-        size_t to = column * channels + v * VEC;
-        vec s = v_add(sum[v], r->bias ? v_load_tail(r->bias + v * VEC, tail[v]) : v_zero());
-        if (r->residual) s = v_add(s, v_load_tail(r->residual + to, tail[v]));
-        v_store_tail(r->y + to, tail[v], after_vec(r->after, s));
-    }
+    for (size_t v = 0; v * VEC < r->channels; v++) depth_leave(r, column * channels + v * VEC, v * VEC, tail[v], false, sum[v]);
 }
 
 /* The same with zeros outside. `row`: of the results. */
@@ -151,9 +176,7 @@ static void depth_zeros(const struct depth_row *r, size_t row, size_t column, si
                 sum = v_fma(v_load_tail(w, tail), inside ? v_load_tail(from, tail) : v_zero(), sum);
             }
         }
-        sum = v_add(sum, r->bias ? v_load_tail(r->bias + c, tail) : v_zero());
-        if (r->residual) sum = v_add(sum, v_load_tail(r->residual + column * a->channels + c, tail));
-        v_store_tail(r->y + column * a->channels + c, tail, after_vec(r->after, sum));
+        depth_leave(r, column * a->channels + c, c, tail, false, sum);
     }
 }
 
