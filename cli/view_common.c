@@ -36,6 +36,15 @@ void cli_view_findings(struct cli_view *v, const char *heading, const struct cli
     }
 }
 
+void cli_view_losses(struct cli_view *v, const struct cli_json *losses)
+{
+    if (cli_json_count(losses) == 0) return;
+    cli_view_heading(v, "losses, which somebody accepted");
+    for (const struct cli_json *l = losses->first; l; l = l->next)
+        cli_view_fieldf(v, cli_json_text(cli_json_get(l, "class")), "%s %s: %s", cli_json_text(cli_json_get(l, "file")),
+                        cli_json_text(cli_json_get(l, "pointer")), cli_json_text(cli_json_get(l, "reason")));
+}
+
 void cli_view_member(struct cli_view *v, const struct cli_json *m)
 {
     const char *key = m->key ? m->key : "";

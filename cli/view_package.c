@@ -227,6 +227,7 @@ void cli_view_package(struct cli_view *v, const struct cli_json *root)
     facts(v, cli_json_get(root, "facts"));
     tensors(v, cli_json_get(root, "tensors"));
     files(v, cli_json_get(root, "files"));
+    cli_view_losses(v, cli_json_get(root, "losses"));
     cli_view_findings(v, "findings", cli_json_get(root, "findings"));
     if (cli_json_count(cli_json_get(root, "findings")) == 0) cli_view_field(v, "findings", "none");
 }

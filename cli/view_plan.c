@@ -254,6 +254,7 @@ void cli_view_plan(struct cli_view *v, const struct cli_json *root)
     options(v, "options of a request that says nothing", cli_json_get(root, "task_options"));
     hints(v, cli_json_path(root, "hints.outcomes"));
     memory(v, cli_json_get(root, "memory"));
+    cli_view_losses(v, cli_json_path(root, "package.losses"));
     cli_view_findings(v, "findings", cli_json_get(root, "findings"));
     exclusions(v, cli_json_get(root, "exclusions"));
 }

@@ -20,6 +20,8 @@ void cli_view_schema(struct cli_view *v, const struct cli_json *root);
 /* Findings with place, found, expected and remedy; nothing when there are none. */
 void cli_view_findings(struct cli_view *v, const char *heading, const struct cli_json *findings);
 void cli_view_finding(struct cli_view *v, const struct cli_json *finding);
+/* What an import left out; nothing when it lost nothing. */
+void cli_view_losses(struct cli_view *v, const struct cli_json *losses);
 /* "key  value"; a size where the key ends with _bytes. */
 void cli_view_member(struct cli_view *v, const struct cli_json *m);
 /* A line per member; nested values on one line. */

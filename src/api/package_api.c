@@ -123,8 +123,7 @@ TN_API tn_status tn_package_inspect(tn_package *package, tn_document **out, tn_e
     if (!out) return tn_null_argument(err, TN_PHASE_PACKAGE, "out");
     struct tn_context *ctx = &package->runtime->ctx;
     tn_findings_init(&all, ctx->alloc, (size_t)ctx->limits.findings);
-    tn_findings_append(&all, &package->inventory->findings);
-    tn_findings_append(&all, &package->description->findings);
+    tn_description_all_findings(package->description, &all);
     tn_document_begin(&b, package->runtime);
     tn_jw_begin_object(&b.w);
     tn_jw_member_str(&b.w, "path", package->inventory->shown);

@@ -169,6 +169,8 @@ struct tn_tokenizer_vocabulary {
 struct tn_tokenizer_vocabulary tn_tokenizer_scan_vocabulary(const struct tn_tokenizer_check *k);
 /* The type of the model in tokenizer.json: "WordPiece", "BPE", "Unigram", or what else it says. */
 struct tn_str tn_tokenizer_model_type(struct tn_json file);
+/* Whether some stage of tokenizer.json turns a text into bytes. */
+bool tn_tokenizer_has_bytes(struct tn_json root);
 /* Special tokens of tokenizer.json: in its vocabulary, and where they are said to be. */
 void tn_tokenizer_check_specials(const struct tn_tokenizer_check *k);
 /* vocab.txt, with the special tokens that it lacks, against the embedding table. */

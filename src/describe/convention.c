@@ -1,6 +1,10 @@
 /*
  * What a package would be by its convention, against what it declares. Both descriptions are written as documents and
- * compared value by value, so that nothing which a description can say is left out of the comparison.
+ * compared value by value, so that nothing which a description can say is left out of the comparison. One rule for all that
+ * the convention's files say or get wrong: a warning each, at its place, and never a refusal.
+ *
+ * Where a file of the convention does not hold, only what was read from a file is a statement: a default that stands in for
+ * what could not be read contradicts nothing.
  */
 #include "describe/convention.h"
 
@@ -17,6 +21,35 @@ struct comparison {
     bool whole; /* nothing of the convention's files is refused: what they do not say, they do not say */
 };
 
+/* ---- files beside a contract ------------------------------------------------------------------------------------- */
+
+struct named {
+    struct tn_str path;
+    bool found;
+};
+
+static bool visit(void *user, const struct tn_std_artifact *a)
+{
+    struct named *n = user;
+    struct tn_str path = a->path;
+    while (tn_str_starts(path, "./")) path.s += 2, path.n -= 2;
+    n->found |= tn_str_eq(path, n->path);
+    return !n->found;
+}
+
+bool tn_is_beside_contract(const struct tn_description *d, struct tn_str path)
+{
+    const struct tn_package_file *file = tn_inventory_file(d->inv, path);
+    struct tn_json content = tn_json_root(&d->content);
+    struct named n = {.path = path};
+    if (!tn_str_is(d->dialect, "inference_metadata") || !file) return false;
+    if (file->role != TN_ROLE_CONFIG && file->role != TN_ROLE_TOKENIZER) return false;
+    if (tn_str_eq(path, d->tokenizer.tokenizer_json) || tn_str_eq(path, d->tokenizer.vocab_txt)) return false;
+    if (tn_json_present(content) && tn_str_eq(path, content.doc->file)) return false;
+    if (tn_json_present(d->standard.at)) tn_standard_artifacts(&d->standard, visit, &n);
+    return !n.found;
+}
+
 /* ---- where the convention says it -------------------------------------------------------------------------------- */
 
 /* Members of the document, and the names of the convention's facts about them. */
@@ -27,39 +60,36 @@ static const struct {
     {"/tokenizer/", "tokenizer."},         {"/multi_vector/", "multi_vector."},  {"/prompts", "package.prompts"},
     {"/similarity", "package.similarity"}, {"/default_prompt", "package.default_prompt"},
     {"/truncate_dim", "package.truncate_dim"}, {"/max_active_dims", "package.max_active_dims"},
-    {"/max_seq_length", "max_seq_length"},
+    {"/max_seq_length", "max_seq_length"}, {"/max_seq_length", "model.context_length"},
 };
 
-/* "module.1.pooling" for "/modules/1/pooling/0"; false: the pointer is of nothing that facts are about. */
-static bool fact_name(const struct comparison *c, struct tn_str at, char *out, size_t cap)
+static bool fact_of_module(const struct comparison *c, const char *pointer, char *out, size_t cap)
 {
-    char pointer[POINTER_BYTES];
     static const char modules[] = "/modules/";
     const char *first = pointer + sizeof(modules) - 1, *rest = first;
     size_t position = 0;
-    snprintf(pointer, sizeof(pointer), "%.*s", TN_FMT_ARG(at));
-    bool module = strncmp(pointer, modules, sizeof(modules) - 1) == 0;
-    for (; module && *rest >= '0' && *rest <= '9' && position < c->other->d->module_count; rest++) position = position * 10 + (size_t)(*rest - '0');
-    if (module && rest > first && position < c->other->d->module_count) {
-        if (*rest == '/') rest++;
-        snprintf(out, cap, "module.%u.%.*s", (unsigned)c->other->d->modules[position].index, (int)strcspn(rest, "/"), rest);
-        return true;
-    }
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-        size_t n = strlen(sources[i].pointer);
-        if (strncmp(pointer, sources[i].pointer, n) != 0) continue;
-        bool member = sources[i].pointer[n - 1] == '/';
-        snprintf(out, cap, "%s%.*s", sources[i].name, member ? (int)strcspn(pointer + n, "/") : 0, pointer + n);
-        return true;
-    }
-    return false;
+    if (strncmp(pointer, modules, sizeof(modules) - 1) != 0) return false;
+    for (; *rest >= '0' && *rest <= '9' && position < c->other->d->module_count; rest++)
+        position = position * 10 + (size_t)(*rest - '0');
+    if (rest == first || position >= c->other->d->module_count) return false;
+    if (*rest == '/') rest++;
+    snprintf(out, cap, "module.%u.%.*s", (unsigned)c->other->d->modules[position].index, (int)strcspn(rest, "/"), rest);
+    return true;
 }
 
-/* The fact about a member, else one about its neighbours; NULL: none. */
-static const struct tn_fact *fact_about(const struct comparison *c, struct tn_str at, bool *exact)
+/* The name of the facts about a member by row i of the sources; false: the row is of another member. */
+static bool fact_of_row(size_t i, const char *pointer, char *out, size_t cap)
 {
-    char name[POINTER_BYTES];
-    if (!fact_name(c, at, name, sizeof(name))) return NULL;
+    size_t n = strlen(sources[i].pointer);
+    if (strncmp(pointer, sources[i].pointer, n) != 0) return false;
+    bool member = sources[i].pointer[n - 1] == '/';
+    snprintf(out, cap, "%s%.*s", sources[i].name, member ? (int)strcspn(pointer + n, "/") : 0, pointer + n);
+    return true;
+}
+
+/* What a file says: a fact about the member by its name, else about its neighbours. */
+static const struct tn_fact *fact_named(const struct comparison *c, char *name, bool *exact)
+{
     for (*exact = true;; *exact = false) {
         for (size_t i = 0; i < c->other->fact_count; i++) {
             const struct tn_fact *fact = &c->other->facts[i];
@@ -71,6 +101,25 @@ static const struct tn_fact *fact_about(const struct comparison *c, struct tn_st
     }
 }
 
+/* "/modules/1/pooling/0" has "module.1.pooling". NULL: no file says anything of the member or beside it. */
+static const struct tn_fact *fact_about(const struct comparison *c, struct tn_str at, bool *exact)
+{
+    char pointer[POINTER_BYTES], name[POINTER_BYTES];
+    const struct tn_fact *fact = NULL;
+    *exact = false;
+    snprintf(pointer, sizeof(pointer), "%.*s", TN_FMT_ARG(at));
+    if (fact_of_module(c, pointer, name, sizeof(name))) return fact_named(c, name, exact);
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && !fact; i++)
+        if (fact_of_row(i, pointer, name, sizeof(name))) fact = fact_named(c, name, exact);
+    return fact;
+}
+
+static const char *root_of(const struct comparison *c)
+{
+    if (tn_str_is(c->other->d->dialect, "genai_config")) return "genai_config.json";
+    return c->other->d->chain_document.n ? "modules.json" : "config.json";
+}
+
 /* FILE#POINTER; the document that lists the modules where no fact is about the member. */
 static const char *place_by_convention(const struct comparison *c, struct tn_str at, char *out, size_t cap)
 {
@@ -78,11 +127,18 @@ static const char *place_by_convention(const struct comparison *c, struct tn_str
     const struct tn_fact *fact = fact_about(c, at, &exact);
     if (fact && exact) snprintf(out, cap, "%.*s#%.*s", TN_FMT_ARG(fact->file), TN_FMT_ARG(fact->pointer));
     else if (fact) snprintf(out, cap, "%.*s", TN_FMT_ARG(fact->file));
-    else snprintf(out, cap, "%s", c->other->d->chain_document.n ? "modules.json" : "config.json");
+    else snprintf(out, cap, "%s", root_of(c));
     return out;
 }
 
 /* ---- what differs ------------------------------------------------------------------------------------------------ */
+
+/* Whether a file of the convention says this of the member. */
+static bool is_said(const struct comparison *c, struct tn_str where)
+{
+    bool exact;
+    return c->whole || (fact_about(c, where, &exact) && exact);
+}
 
 static void report(struct comparison *c, struct tn_json declared, struct tn_json other)
 {
@@ -90,10 +146,10 @@ static void report(struct comparison *c, struct tn_json declared, struct tn_json
     struct tn_json at = tn_json_present(declared) ? declared : other;
     struct tn_str text = tn_json_present(declared) ? tn_json_text(declared) : TN_STR("nothing");
     struct tn_str theirs = tn_json_present(other) ? tn_json_text(other) : TN_STR("nothing");
-    if (!c->whole && tn_json_type(other) == TN_JSON_NULL) return; /* it may be what was refused */
+    struct tn_str where = tn_json_pointer(at, pointer, sizeof(pointer));
+    if (!is_said(c, where)) return;
     struct tn_finding *f = tn_warning(c->b, TN_METADATA_INVALID,
                                       "the declared contract decides against the convention's files");
-    struct tn_str where = tn_json_pointer(at, pointer, sizeof(pointer));
     tn_at_pointer(f, TN_STR(TN_PACKAGE_FILE), where);
     tn_found(f, "%.*s in the contract, %.*s by %s", TN_FMT_ARG(text), TN_FMT_ARG(theirs),
              place_by_convention(c, where, place, sizeof(place)));
@@ -134,25 +190,11 @@ static bool is_known_length(const struct comparison *c)
     return d->component_count > 0 && tn_component_positions(d->components, &hard) >= theirs;
 }
 
-/* Whether a member says something: none of those below is stated by its neutral value. */
-static bool says_something(struct tn_json v)
-{
-    uint64_t number;
-    struct tn_str text;
-    if (tn_json_is(v, TN_JSON_OBJECT) || tn_json_is(v, TN_JSON_ARRAY)) return tn_json_count(v) > 0;
-    if (tn_json_u64(v, &number)) return number > 0;
-    if (tn_json_str(v, &text)) return text.n > 0;
-    return tn_json_type(v) != TN_JSON_NULL;
-}
-
-/* Where the convention's files are refused, what could not be read of them is no statement. */
 static void compare_members(struct comparison *c, struct tn_json declared, struct tn_json other)
 {
     for (struct tn_json v = tn_json_first(declared); tn_json_present(v); v = tn_json_next(v)) {
-        struct tn_json w = tn_json_get_str(other, tn_json_key(v));
-        bool known = says_something(w);
-        if (tn_str_is(tn_json_key(v), "max_seq_length")) known = known && is_known_length(c);
-        if (c->whole || known) compare(c, v, w, 1);
+        bool length = tn_str_is(tn_json_key(v), "max_seq_length");
+        if (c->whole || !length || is_known_length(c)) compare(c, v, tn_json_get_str(other, tn_json_key(v)), 1);
     }
 }
 
@@ -166,33 +208,99 @@ static bool parsed(struct tn_builder *b, const struct tn_description *d, struct 
     return status == TN_OK;
 }
 
-static void note_refused(struct tn_builder *b, const struct tn_builder *by_convention)
+/* ---- what the convention's files get wrong ----------------------------------------------------------------------- */
+
+/* Of a document, and not merely what no provider of this build runs. */
+static bool is_document(const struct tn_builder *b, const struct tn_finding *f)
 {
-    const struct tn_finding *first = tn_findings_first_blocker(&by_convention->d->findings);
-    struct tn_finding *f = tn_note(b, first ? first->code : TN_METADATA_INVALID,
-                                   "by the convention's own files alone the package would be refused");
-    if (!first) return;
-    tn_at_file(f, tn_str_of(first->file));
-    tn_found(f, "%s", first->message);
+    if (f->code == TN_PROVIDER_UNAVAILABLE) return false;
+    const struct tn_package_file *file = tn_inventory_file(b->inv, tn_str_of(f->file));
+    return file && (file->role == TN_ROLE_CONFIG || file->role == TN_ROLE_TOKENIZER);
+}
+
+static void warn_refused(struct tn_builder *b, const struct tn_finding *from)
+{
+    struct tn_finding *f = tn_warning(b, from->code, "by the convention's own files alone the package would be refused: %s",
+                                      from->message);
+    if (!f) return;
+    char message[sizeof(f->message)];
+    memcpy(message, f->message, sizeof(message));
+    *f = *from;
+    memcpy(f->message, message, sizeof(message));
+    f->severity = TN_WARNING;
+    tn_remedy(f, "the contract decides: remove the documents of the convention, or correct them");
+}
+
+/* What is no document's fault is told once, as it would keep the package from running by the convention. */
+static void note_refused(struct tn_builder *b, const struct tn_finding *from)
+{
+    struct tn_finding *f = tn_note(b, from->code, "by the convention's own files alone the package would be refused");
+    tn_at_file(f, tn_str_of(from->file));
+    tn_found(f, "%s", from->message);
+}
+
+static void tell_refused(struct tn_builder *b, const struct tn_findings *list)
+{
+    const struct tn_finding *other = NULL;
+    bool told = false;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tn_finding *f = &list->items[i];
+        if (f->severity != TN_BLOCKER) continue;
+        if (is_document(b, f)) warn_refused(b, f), told = true;
+        else if (!other) other = f;
+    }
+    if (other && !told) note_refused(b, other);
+}
+
+/*
+ * Whether what the package declares is in doubt itself; then a difference would say nothing. What this build merely does
+ * not run is known all the same.
+ */
+static bool is_in_doubt(const struct tn_builder *b)
+{
+    bool empty = tn_json_is(tn_json_get(tn_json_root(&b->d->content), "components"), TN_JSON_ARRAY) && b->d->component_count == 0;
+    if (b->d->findings.blockers == 0) return false;
+    for (size_t i = 0; i < b->d->findings.count; i++) {
+        const struct tn_finding *f = &b->d->findings.items[i];
+        bool known = f->code == TN_PROVIDER_UNAVAILABLE || f->code == TN_MISSING_CAPABILITY || f->code == TN_UNSUPPORTED_CONFIG;
+        if (f->severity == TN_BLOCKER && !known) return true;
+    }
+    return !empty;
+}
+
+/* A document that does not even parse is among the inventory's findings, and says nothing at all. */
+static bool is_unread(const struct tn_description *d)
+{
+    for (uint32_t i = 0; i < d->inv->file_count; i++)
+        if (d->inv->files[i].malformed && tn_is_beside_contract(d, d->inv->files[i].path)) return true;
+    return false;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+static void compare_with(struct tn_builder *b, const struct tn_builder *other)
+{
+    struct tn_json_doc declared = {0}, conventional = {0};
+    struct comparison c = {.b = b, .other = other};
+    c.whole = other->d->findings.blockers == 0 && !is_unread(b->d);
+    tell_refused(b, &other->d->findings);
+    bool stated = tn_json_present(tn_json_root(&b->d->content));
+    if (stated && parsed(b, b->d, &declared) && parsed(b, other->d, &conventional))
+        compare_members(&c, tn_json_root(&declared), tn_json_root(&conventional));
+    tn_json_release(&declared);
+    tn_json_release(&conventional);
+    tn_compare_contracts(b, other->d);
 }
 
 void tn_compare_with_convention(struct tn_builder *b)
 {
     struct tn_builder other;
-    struct tn_json_doc declared = {0}, conventional = {0};
-    struct comparison c = {.b = b, .other = &other};
-    if (b->failed != TN_OK || b->d->findings.blockers > 0) return;
-    if (tn_builder_init(&other, b->inv, b->options, b->err) != TN_OK) {
-        b->failed = other.failed;
-    } else if (tn_describe_by_convention(&other) && other.failed == TN_OK) {
-        c.whole = other.d->findings.blockers == 0;
-        if (!c.whole) note_refused(b, &other);
-        if (parsed(b, b->d, &declared) && parsed(b, other.d, &conventional))
-            compare_members(&c, tn_json_root(&declared), tn_json_root(&conventional));
-    }
+    struct tn_describe_options options = *b->options;
+    if (b->failed != TN_OK || is_in_doubt(b)) return;
+    options.accept_loss = true; /* what the contract lost is its own affair, and is compared below */
+    if (tn_builder_init(&other, b->inv, &options, b->err) != TN_OK) b->failed = other.failed;
+    else if (tn_describe_by_convention(&other) && other.failed == TN_OK) compare_with(b, &other);
     if (b->failed == TN_OK) b->failed = other.failed;
-    tn_json_release(&declared);
-    tn_json_release(&conventional);
     tn_builder_release(&other);
     tn_description_free(other.d);
 }

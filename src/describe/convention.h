@@ -10,7 +10,22 @@
  */
 void tn_compare_with_convention(struct tn_builder *b);
 
-/* Runs the first dialect that recognises the package without its contract; false when none does. (describe.c) */
+/*
+ * The same for what a convention's import says in the standard's form: facts of model, tokenizer and generation, roles of
+ * ports, and what is listed as lost. (convention_contract.c)
+ */
+void tn_compare_contracts(struct tn_builder *b, const struct tn_description *other);
+
+/*
+ * Whether a listed file is a document of some convention that a declared contract neither is nor names: what is wrong with
+ * it cannot refuse the package.
+ */
+bool tn_is_beside_contract(const struct tn_description *d, struct tn_str path);
+
+/*
+ * Runs the first dialect that recognises the package without its contract; false when none does, or one that goes by the
+ * weights alone. (describe.c)
+ */
 bool tn_describe_by_convention(struct tn_builder *b);
 
 #endif

@@ -48,6 +48,7 @@ static bool run_dialect(struct tn_builder *b, bool by_convention)
     for (size_t i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++) {
         if (by_convention && dialects[i] == &tn_dialect_inference_metadata) continue;
         if (!dialects[i]->recognises(b)) continue;
+        if (by_convention && dialects[i]->bare) return false;
         b->d->dialect = tn_str_of(dialects[i]->name);
         b->d->dialect_version = tn_str_of(dialects[i]->version);
         dialects[i]->describe(b);
@@ -105,7 +106,7 @@ void tn_description_free(struct tn_description *d)
 static bool is_quoted(const struct tn_description *d, const struct tn_finding *f)
 {
     size_t file = strlen(f->file), message = strlen(f->message);
-    if (file == 0 || f->severity != TN_BLOCKER) return false;
+    if (file == 0 || f->severity == TN_NOTE) return false;
     for (size_t i = 0; i < d->findings.count && f->element[0]; i++) {
         const struct tn_finding *other = &d->findings.items[i];
         bool alike = other->code == f->code && other->severity == f->severity && other->element_kind == f->element_kind;
@@ -122,21 +123,37 @@ static bool is_quoted(const struct tn_description *d, const struct tn_finding *f
     return false;
 }
 
-void tn_description_findings(const struct tn_description *d, struct tn_findings *out)
+/*
+ * Of the inventory's findings about a variant, or about all of them, what the description does not tell itself. `bytes`: as
+ * the files are, whoever reads them; else as they matter to this description.
+ */
+static void append_findings(const struct tn_description *d, const struct tn_variant *variant, bool bytes, struct tn_findings *out)
 {
     struct tn_findings all;
-    tn_findings_init(&all, d->arena.alloc, out->max);
-    tn_inventory_findings(d->inv, d->variant, &all);
-    for (size_t i = 0; i < all.count; i++) {
-        struct tn_findings one = {.items = &all.items[i], .count = 1};
-        if (!is_quoted(d, &all.items[i])) tn_findings_append(out, &one);
-    }
     size_t listed = 0;
-    for (size_t i = 0; i < all.count; i++) listed += all.items[i].severity == TN_BLOCKER;
+    tn_findings_init(&all, d->arena.alloc, out->max);
+    tn_inventory_findings(d->inv, variant, &all);
+    for (size_t i = 0; i < all.count; i++) {
+        struct tn_finding f = all.items[i];
+        listed += f.severity == TN_BLOCKER;
+        if (f.severity == TN_BLOCKER && tn_is_beside_contract(d, tn_str_of(f.file))) f.severity = TN_WARNING;
+        struct tn_findings one = {.items = bytes ? &all.items[i] : &f, .count = 1};
+        if (!is_quoted(d, &f)) tn_findings_append(out, &one);
+    }
     struct tn_findings lost = {.dropped = all.dropped, .blockers = all.blockers - listed};
     tn_findings_append(out, &lost);
     tn_findings_release(&all);
     tn_findings_append(out, &d->findings);
+}
+
+void tn_description_findings(const struct tn_description *d, struct tn_findings *out)
+{
+    append_findings(d, d->variant, false, out);
+}
+
+void tn_description_all_findings(const struct tn_description *d, struct tn_findings *out)
+{
+    append_findings(d, NULL, true, out);
 }
 
 const struct tn_prompt *tn_description_prompt(const struct tn_description *d, struct tn_str name)

@@ -159,7 +159,10 @@ struct tn_tokenizer_facts {
     uint64_t truncation_max_length;
 };
 
-/* Something that the package's own documents state and this description does not: what the caller accepted to lose. */
+/*
+ * Something that the package's own documents state and the contract does not: what somebody accepted to lose, now (of an
+ * import) or when the package was described.
+ */
 enum tn_loss_kind { TN_LOSS_DROPPED, TN_LOSS_UNKNOWN };
 
 struct tn_loss {
@@ -205,7 +208,7 @@ struct tn_description {
     struct tn_findings findings; /* all problems of the description; blockers mean it must not run */
     struct tn_str *descriptive;  /* pointers that the caller asserted and that were used */
     uint32_t descriptive_count;
-    struct tn_loss *losses; /* in the order of the documents; only where options.accept_loss */
+    struct tn_loss *losses; /* first what is dropped or unknown, in the order of the document, then what the form cannot say */
     uint32_t loss_count;
 };
 
@@ -240,9 +243,14 @@ bool tn_module_has_weights(enum tn_module_kind kind);
 /*
  * All that was noticed about the package for this description: of the inventory what concerns its weights, unless the
  * description tells the same of a field that names the file, then the description's own. `validate`, `check`, `plan` and
- * `describe` start from this one list.
+ * `describe` start from this one list. What is wrong with a convention's document beside a declared contract is a warning.
  */
 void tn_description_findings(const struct tn_description *d, struct tn_findings *out);
+/*
+ * The list of `inspect`: the same with what concerns the weights of other variants, and a broken file as what it is,
+ * whoever reads it.
+ */
+void tn_description_all_findings(const struct tn_description *d, struct tn_findings *out);
 
 /* Members dialect, components, modules, prompts, tokenizer, facts of the inspect document, in the caller's object. */
 void tn_description_write(struct tn_json_writer *w, const struct tn_description *d);

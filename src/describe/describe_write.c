@@ -40,22 +40,6 @@ void tn_description_write_facts(struct tn_json_writer *w, const struct tn_descri
     tn_jw_end_array(w);
 }
 
-void tn_description_write_losses(struct tn_json_writer *w, const struct tn_description *d)
-{
-    tn_jw_key(w, "losses");
-    tn_jw_begin_array(w);
-    for (uint32_t i = 0; i < d->loss_count; i++) {
-        const struct tn_loss *loss = &d->losses[i];
-        tn_jw_begin_object(w);
-        tn_jw_member_str(w, "file", loss->file);
-        tn_jw_member_str(w, "pointer", loss->pointer);
-        tn_jw_member_cstr(w, "class", loss->kind == TN_LOSS_DROPPED ? "dropped" : "unknown");
-        tn_jw_member_str(w, "reason", loss->reason);
-        tn_jw_end_object(w);
-    }
-    tn_jw_end_array(w);
-}
-
 void tn_description_write(struct tn_json_writer *w, const struct tn_description *d)
 {
     tn_jw_member_str(w, "dialect", d->dialect);

@@ -19,6 +19,7 @@
 #define TN_PACKAGE_ABI_VERSION "1"
 
 extern const struct tn_doctype tn_package_document_type;
+extern const struct tn_doctype tn_loss_type; /* what tn_description_write_losses lists */
 
 /* One member of the document's "tokenizer" object; writer, reader and digest walk the same table. */
 enum tn_tokenizer_member_kind {

@@ -7,7 +7,9 @@
  * the default of a later version would be another model.
  */
 #include "base/nearest.h"
+#include "describe/dialect/contract.h"
 #include "describe/dialect/modules.h"
+#include "describe/losses.h"
 #include "describe/package_parts.h"
 #include "describe/requirements.h"
 
@@ -369,33 +371,40 @@ static uint64_t width_of(const struct tn_module_source *m, const struct tn_modul
     return module->in_features;
 }
 
+/*
+ * Of the rows that come in and of those that go out. A module whose input alone is misstated gives what it would give to
+ * the rows that do come, and one that misstates what it gives hands on what it must: each number is one fault.
+ */
 static void check_width(const struct tn_module_source *m, const struct tn_module *module)
 {
-    bool encoder = module->kind == TN_MODULE_TRANSFORMER;
-    uint64_t expected = width_of(m, module);
-    if (!encoder) tn_module_width(m, module->in_features, "in_features");
-    if (encoder && (expected == 0 || tn_doc_hides(m->chain->b->marks, tn_json_next(m->entry), "kind")))
+    bool encoder = module->kind == TN_MODULE_TRANSFORMER, dense = module->kind == TN_MODULE_DENSE;
+    struct tn_chain *chain = m->chain;
+    struct tn_module fed = *module;
+    if (!encoder && !tn_module_width(m, module->in_features, "in_features")) fed.in_features = chain->width;
+    uint64_t expected = width_of(m, module), by_rows = width_of(m, &fed);
+    chain->width = module->out_features;
+    if (encoder && (expected == 0 || tn_doc_hides(chain->b->marks, tn_json_next(m->entry), "kind")))
         return; /* another finding says why it is not known */
-    if (module->out_features == expected && expected > 0) return;
+    if (dense || (expected > 0 && (module->out_features == expected || module->out_features == by_rows))) return;
     struct tn_finding *f = tn_module_blocker(m, TN_METADATA_INVALID, encoder ? "states another width than its component has"
                                                                              : "states a width that its input does not give");
     tn_at_json_member(f, m->root, "out_features");
     tn_found(f, "%llu", (unsigned long long)module->out_features);
     tn_expected(f, "%llu%s%s", (unsigned long long)expected, encoder ? ", by " : "", encoder ? encoder_width(m) : "");
+    chain->width = by_rows;
 }
 
-static void check_place(const struct tn_module_source *m, struct tn_module *module)
+static bool check_place(const struct tn_module_source *m, struct tn_module *module)
 {
     struct tn_chain *chain = m->chain;
     if (!stands_well(m, module)) {
         break_chain(chain);
-        return;
+        return false;
     }
-    check_width(m, module);
     if (module->kind == TN_MODULE_TRANSFORMER) chain->state = gives_vocabulary(m) ? TN_CHAIN_VOCABULARY : TN_CHAIN_TOKENS;
     if (module->kind == TN_MODULE_POOLING) chain->state = TN_CHAIN_SENTENCE;
     if (module->kind == TN_MODULE_SPLADE) chain->state = TN_CHAIN_SCORES;
-    chain->width = module->out_features;
+    return true;
 }
 
 static void refuse_folder_of(const struct tn_module_source *m, enum tn_status code, const char *what, const char *expected)
@@ -465,13 +474,12 @@ static void read_module(struct tn_chain *chain, struct tn_json entry, uint32_t p
     module.out_features = tn_package_size(entry, "out_features");
     if (module.kind == TN_MODULE_POOLING) read_pooling(b, entry, &module);
     check_index(&m);
-    bool there = check_folder(&m, &module);
-    check_place(&m, &module);
+    bool there = check_folder(&m, &module), stands = check_place(&m, &module), sure = true;
     if (module.kind == TN_MODULE_DENSE) {
         module.bias = tn_package_flag(entry, "bias");
         module.residual = tn_package_flag(entry, "residual");
         module.activation = tn_package_text(b, entry, "activation");
-        if (there) tn_bind_dense(&m, &module);
+        if (there) sure = tn_bind_dense(&m, &module);
     }
     struct tn_str strategy = tn_package_text(b, entry, "strategy");
     module.sum = tn_str_is(strategy, "sum");
@@ -481,6 +489,8 @@ static void read_module(struct tn_chain *chain, struct tn_json entry, uint32_t p
         (void)tn_json_f64(tn_json_get(entry, "eps"), &module.eps);
         if (there) tn_bind_layer_norm(&m, &module);
     }
+    if (stands) check_width(&m, &module);
+    if (!sure) chain->width = 0;
     tn_module_keep(&m, &module);
 }
 
@@ -679,6 +689,7 @@ static void check_cut(struct tn_builder *b, struct tn_json v)
     const struct tn_description *d = b->d;
     bool pooled = false;
     if (d->truncate_dim == 0 || d->component_count == 0 || tn_doc_hides(b->marks, tn_json_root(v.doc), "modules")) return;
+    if (tn_contract_refused_below(b, "/modules")) return; /* how wide the rows are is what is refused there */
     for (uint32_t i = 0; i < d->module_count; i++) pooled |= d->modules[i].kind == TN_MODULE_POOLING;
     uint64_t width = pooled && d->module_count ? d->modules[d->module_count - 1].out_features : 0;
     if (d->truncate_dim <= width) return;
@@ -710,6 +721,7 @@ void tn_package_document_read(struct tn_builder *b, struct tn_json root)
     if (tn_json_is(tn_json_get(root, "tokenizer"), TN_JSON_OBJECT))
         tn_package_read_tokenizer(b, tn_json_get(root, "tokenizer"));
     read_assertions(b, tn_json_get(root, "descriptive"));
+    tn_losses_read(b, tn_json_get(root, "losses"));
     tn_require_stated_list(b, tn_json_get(root, "required_capabilities"));
     if (!tn_doc_hides(b->marks, root, "execution_hints")) tn_take_hints(b, tn_json_get(root, "execution_hints"));
     struct tn_json open = tn_json_get(root, "undetermined");

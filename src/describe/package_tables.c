@@ -289,6 +289,25 @@ static const struct tn_doctype undetermined = {
 };
 static const struct tn_doctype open_points = {.kind = TN_DOC_LIST, .items = &undetermined};
 
+static const char *const loss_values[] = {"dropped", "unknown", NULL};
+static const struct tn_doctype loss_class = {.kind = TN_DOC_ENUM, .values = loss_values};
+
+static const struct tn_docfield loss_fields[] = {
+    {"file", &some_text, TN_DOC_REQUIRED, NULL, "The document of the original that stated it; it need not be there any more."},
+    {"pointer", &some_text, TN_DOC_REQUIRED, NULL, "JSON pointer of the field."},
+    {"class", &loss_class, TN_DOC_REQUIRED, NULL, "Whether it is known and left out, or not known."},
+    {"reason", &any_text, TN_DOC_REQUIRED, NULL, "Why it is not carried."},
+};
+
+const struct tn_doctype tn_loss_type = {
+    .kind = TN_DOC_OBJECT,
+    .name = "Loss",
+    .note = "A field of the package's original documents that the description does not carry; somebody accepted that.",
+    .fields = loss_fields,
+    .field_count = COUNT(loss_fields),
+};
+static const struct tn_doctype losses = {.kind = TN_DOC_LIST, .items = &tn_loss_type};
+
 static const struct tn_doctype needs = {.kind = TN_DOC_LIST, .items = &some_text};
 
 static const struct tn_doctype provenance = {
@@ -313,6 +332,7 @@ static const struct tn_docfield fields[] = {
     {"tokenizer", &tokenizer, TN_DOC_REQUIRED | TN_DOC_NULLABLE, NULL, NULL},
     {"descriptive", &texts, TN_DOC_REQUIRED, NULL, "Fields of the original that somebody asserted to change no answer."},
     {"undetermined", &open_points, TN_DOC_REQUIRED, NULL, NULL},
+    {"losses", &losses, 0, "[]", "What an import left out. It is evidence of how the package came to be, and changes no answer by itself."},
     {"required_capabilities", &needs, 0, "[]", "What a runtime must offer beyond what the content shows by itself."},
     {"execution_hints", &tn_execution_hints_type, 0, NULL, "Wishes about where and how to run; no answer depends on them."},
     {"provenance", &provenance, 0, NULL, NULL},

@@ -72,7 +72,9 @@ static void check_stages(struct reader *r)
 
 static void check_file(struct reader *r, const char *key, struct tn_str path, bool wanted)
 {
-    if (r->b->failed != TN_OK || !tn_json_is(tn_json_get(r->object, key), TN_JSON_STRING)) return;
+    struct tn_str stated;
+    if (r->b->failed != TN_OK || !tn_json_str(tn_json_get(r->object, key), &stated)) return;
+    if (stated.n > 0 && path.n == 0) return; /* refused as a path */
     if (path.n > 0 && !wanted) {
         tn_expected(refuse(r, key, TN_METADATA_INVALID, "names a file that its source does not read"), "\"\"");
     } else if (path.n > 0 && !tn_builder_has(r->b, path)) {

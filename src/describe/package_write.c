@@ -265,6 +265,7 @@ void tn_package_document_write(struct tn_json_writer *w, const struct tn_descrip
     tn_jw_member_cstr(w, "schema", TN_PACKAGE_SCHEMA);
     tn_description_write_content(w, d);
     tn_package_write_undetermined(w, d);
+    if (d->loss_count > 0) tn_description_write_losses(w, d);
     write_needs(w, d);
     if (tn_hints_are_from(&d->hints, TN_HINT_FROM_METADATA)) {
         tn_jw_key(w, "execution_hints");

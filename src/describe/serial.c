@@ -51,28 +51,39 @@ static enum tn_status to_yaml(const struct tn_description *d, struct tn_buf *jso
 
 /*
  * Broken files are not something left open: documents that were written for them would carry the fault into another form.
- * What this build merely does not know stands in them as undetermined. An import that stopped short is refused, too: what
- * could still be written, a contract of the bare graph, would be another one.
+ * What this build merely does not know stands in them as undetermined. An import that stopped short is refused for each
+ * reason, too: what could still be written, a contract of the bare graph, would be another one.
  */
-static enum tn_status refuse_broken(const struct tn_description *d, struct tn_error *err)
+static bool refuses(const struct tn_description *d, const struct tn_finding *f)
 {
     static const enum tn_status codes[] = {TN_ARTIFACT_MALFORMED, TN_PATH_ESCAPE, TN_DUPLICATE_TENSOR, TN_METADATA_INVALID};
-    bool imported = tn_str_is(d->dialect, "genai_config");
-    struct tn_findings all, broken;
+    bool stopped = tn_str_is(d->dialect, "genai_config") && !tn_json_present(tn_json_root(&d->contract));
+    if (f->severity != TN_BLOCKER) return false;
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        if (f->code == codes[i]) return true;
+    return stopped && f->code != TN_PROVIDER_UNAVAILABLE;
+}
+
+/* What refuses the description comes first, then whatever else stands in the package's way: one list for every command. */
+enum tn_status tn_description_writable(const struct tn_description *d, struct tn_error *err)
+{
+    struct tn_findings all, told;
+    size_t count = 0;
     tn_findings_init(&all, d->arena.alloc, d->findings.max);
-    tn_findings_init(&broken, d->arena.alloc, d->findings.max);
+    tn_findings_init(&told, d->arena.alloc, d->findings.max);
     tn_description_findings(d, &all);
-    for (size_t i = 0; i < all.count; i++) {
-        struct tn_findings one = {.items = &all.items[i], .count = 1};
-        bool listed = false;
-        if (imported && all.items[i].code != TN_PROVIDER_UNAVAILABLE) listed = true;
-        for (size_t k = 0; k < sizeof(codes) / sizeof(codes[0]); k++) listed |= all.items[i].code == codes[k];
-        if (listed && all.items[i].severity == TN_BLOCKER) tn_findings_append(&broken, &one);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < all.count; i++) {
+            struct tn_findings one = {.items = &all.items[i], .count = 1};
+            bool refused = refuses(d, &all.items[i]);
+            count += pass == 0 && refused;
+            if (all.items[i].severity == TN_BLOCKER && refused == (pass == 0)) tn_findings_append(&told, &one);
+        }
     }
-    bool lost = (all.dropped > d->findings.dropped && all.count < all.max) || (broken.dropped > 0 && broken.count < broken.max);
-    enum tn_status status = lost ? failed(TN_INSUFFICIENT_MEMORY, err) : tn_error_from_findings(err, &broken);
+    bool lost = (all.dropped > d->findings.dropped && all.count < all.max) || (told.dropped > 0 && told.count < told.max);
+    enum tn_status status = lost ? failed(TN_INSUFFICIENT_MEMORY, err) : count ? tn_error_from_findings(err, &told) : TN_OK;
     tn_findings_release(&all);
-    tn_findings_release(&broken);
+    tn_findings_release(&told);
     return status;
 }
 
@@ -81,7 +92,7 @@ enum tn_status tn_description_documents(const struct tn_description *d, const st
 {
     struct tn_json_writer w;
     struct tn_buf json;
-    enum tn_status status = refuse_broken(d, err);
+    enum tn_status status = tn_description_writable(d, err);
     if (status) return status;
     tn_jw_init(&w, package, true);
     tn_package_document_write(&w, d, options->provenance);

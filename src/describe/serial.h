@@ -14,6 +14,12 @@ struct tn_serial_options {
 };
 
 /*
+ * Whether documents are written for this description. Else an error with all that stands in the package's way, what keeps
+ * them from being written first.
+ */
+enum tn_status tn_description_writable(const struct tn_description *d, struct tn_error *err);
+
+/*
  * Appends the texts. A package that states its contract itself gets that contract, in the form that was asked for. What
  * could not be found out stands in tenon_package.json under /undetermined. A package whose documents or files are broken
  * has no description: it is refused with all that is broken. Else fails without memory or when a buffer is full.

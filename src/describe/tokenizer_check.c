@@ -194,6 +194,25 @@ struct tn_str tn_tokenizer_model_type(struct tn_json file)
     return tn_json_is(tn_json_get(model, "vocab"), TN_JSON_ARRAY) ? TN_STR("Unigram") : TN_STR("WordPiece");
 }
 
+static bool has_type(struct tn_json v, const char *type)
+{
+    struct tn_str s;
+    return tn_json_str(tn_json_get(v, "type"), &s) && tn_str_is(s, type);
+}
+
+/* Pieces are made of bytes where one of the stages turns a text into them. */
+bool tn_tokenizer_has_bytes(struct tn_json root)
+{
+    static const char *const stages[][2] = {{"normalizer", "normalizers"}, {"pre_tokenizer", "pretokenizers"}, {"decoder", "decoders"}};
+    for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
+        struct tn_json stage = tn_json_get(root, stages[i][0]), list = tn_json_get(stage, stages[i][1]);
+        if (has_type(stage, "ByteLevel")) return true;
+        for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v))
+            if (has_type(v, "ByteLevel")) return true;
+    }
+    return false;
+}
+
 /* ---- special tokens ------------------------------------------------------------------------------------------------- */
 
 struct special {
@@ -242,12 +261,6 @@ static struct tn_finding *contradicts(const struct tn_tokenizer_check *k, enum t
     tn_remedy(f, is_own(k) ? "correct %s, or set it to \"\"" : "correct %s, or leave it out", key);
     if (!is_own(k)) *token = TN_STR("");
     return f;
-}
-
-static bool has_type(struct tn_json v, const char *type)
-{
-    struct tn_str s;
-    return tn_json_str(tn_json_get(v, "type"), &s) && tn_str_is(s, type);
 }
 
 /* The token that a post-processor puts first or last around one text; "" when it puts none there, or several. */

@@ -4,6 +4,7 @@
 #include "base/yaml.h"
 #include "describe/hints.h"
 #include "describe/package_document.h"
+#include "describe/serial.h"
 #include "describe/standard/identity.h"
 #include "describe/standard/judge.h"
 #include "describe/standard/tables.h"
@@ -199,19 +200,63 @@ static void take_findings(const struct tn_description *d, struct tn_validation *
     tn_findings_release(&all);
 }
 
-/* A document can be written for whatever has a convention. */
-static enum tn_status no_contract(const struct tn_description *d, struct tn_error *err)
+/* What the error says of its cause, and how one comes to a contract where there is a way. */
+static void tell_way(struct tn_error *err, const struct tn_description *d, size_t open)
 {
-    struct tn_finding *f = tn_error_set(err, TN_METADATA_INVALID, TN_PHASE_DESCRIBE, "the package states no contract");
-    tn_expected(f, "inference_metadata.yaml or inference_metadata.json at its root");
-    if (d->dialect.n) {
-        tn_found(f, "a package of the convention %.*s", TN_FMT_ARG(d->dialect));
-        tn_remedy(f, "`tenon describe` writes one");
-    } else {
+    struct tn_finding *f = &err->primary;
+    if (d->dialect.n == 0) {
         tn_found(f, "files of no convention that is known here");
         tn_remedy(f, "name the folder that holds the document, or write one by hand; `tenon inspect` shows what is there");
+    } else if (open) {
+        tn_found(f, "a package of the convention %.*s", TN_FMT_ARG(d->dialect));
+        tn_remedy(f, "`tenon describe` writes one, with %zu open point%s that keep%s the package from running", open,
+                  open == 1 ? "" : "s", open == 1 ? "s" : "");
+    } else {
+        tn_found(f, "a package of the convention %.*s", TN_FMT_ARG(d->dialect));
+        tn_remedy(f, "`tenon describe` writes one");
     }
-    return TN_METADATA_INVALID;
+}
+
+/* The reasons for which `describe` writes none, behind the error's own cause. */
+static void tell_obstacles(struct tn_error *err, const struct tn_description *d, const struct tn_error *obstacles)
+{
+    struct tn_finding *f = &err->primary;
+    if (d->dialect.n) tn_found(f, "a package of the convention %.*s, of which `tenon describe` writes none", TN_FMT_ARG(d->dialect));
+    else tn_found(f, "files of no convention that is known here");
+    tn_remedy(f, "`tenon describe` writes one when what is listed with this is settled: %s",
+              obstacles->primary.remedy[0] ? obstacles->primary.remedy : obstacles->primary.message);
+    memcpy(err->findings, obstacles->findings, obstacles->count * sizeof(*err->findings));
+    err->count = obstacles->count;
+    err->dropped = obstacles->dropped;
+}
+
+static size_t count_blockers(const struct tn_description *d)
+{
+    struct tn_findings all;
+    tn_findings_init(&all, d->arena.alloc, d->findings.max);
+    tn_description_findings(d, &all);
+    size_t count = all.blockers;
+    tn_findings_release(&all);
+    return count;
+}
+
+/* A document can be written for whatever has a convention, as far as its files hold. */
+static enum tn_status no_contract(const struct tn_description *d, struct tn_error *err)
+{
+    struct tn_error *obstacles = tn_calloc(d->arena.alloc, 1, sizeof(*obstacles));
+    if (!obstacles) return tn_error_memory(err, TN_PHASE_DESCRIBE, "validating a package");
+    enum tn_status status = tn_description_writable(d, obstacles);
+    if (status == TN_INSUFFICIENT_MEMORY) {
+        tn_error_memory(err, TN_PHASE_DESCRIBE, "validating a package");
+    } else {
+        struct tn_finding *f = tn_error_set(err, TN_METADATA_INVALID, TN_PHASE_DESCRIBE, "the package states no contract");
+        tn_expected(f, "inference_metadata.yaml or inference_metadata.json at its root");
+        if (err && status) tell_obstacles(err, d, obstacles);
+        else if (err) tell_way(err, d, count_blockers(d));
+        status = TN_METADATA_INVALID;
+    }
+    tn_free(d->arena.alloc, obstacles);
+    return status;
 }
 
 enum tn_status tn_validate_package(const struct tn_description *d, struct tn_validation *out, struct tn_error *err)

@@ -278,7 +278,7 @@ static void write_members(struct tn_json_writer *w, struct tn_alloc *alloc, cons
 
 static const char *note_of(const struct tn_survey_row *row)
 {
-    if (row->asserted) return "fields that this build does not know were declared descriptive, or given up, by the caller";
+    if (row->asserted) return "fields of the package's documents were declared descriptive, or given up, by the caller or by whoever described it";
     if (row->level > TN_LEVEL_STRUCTURALLY_VALID) return NULL;
     return "no recorded evidence that answers equal a reference; see `tenon qualify`";
 }

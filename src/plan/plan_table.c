@@ -6,6 +6,7 @@
 
 #include "base/doctype_rows.h"
 #include "base/error_table.h"
+#include "describe/package_document.h"
 #include "family/family.h"
 #include "graph/graph.h"
 #include "plan/plan.h"
@@ -27,19 +28,13 @@ static const struct tn_doctype level_type = {
 
 /* ---- package, versions ------------------------------------------------------------------------------------------------ */
 
-TN_DOC_OBJECT_TYPE(tn_plan_loss_type, "Loss", "A field of the package's document that the description does not carry.",
-    TN_DOC_MUST("file", TN_DOC_TEXT, "The document."),
-    TN_DOC_MUST("pointer", TN_DOC_TEXT, "JSON pointer of the field."),
-    TN_DOC_MUST("class", TN_DOC_ONE_OF("dropped", "unknown"), "Whether it is known and left out, or not known."),
-    TN_DOC_MUST("reason", TN_DOC_TEXT, "Why it is not carried."));
-
 TN_DOC_OBJECT_TYPE(tn_plan_package_type, "Package", "The package that the plan is for.",
     TN_DOC_MUST("manifest", TN_DOC_TEXT, "Identity by small files and headers."),
     TN_DOC_MUST_NULL("closure", TN_DOC_TEXT, "Identity of all files, once every byte was read."),
     TN_DOC_MUST("dialect", TN_DOC_TEXT, "Packaging convention."),
     TN_DOC_MUST_NULL("variant", TN_DOC_TEXT, "Which of its alternatives."),
     TN_DOC_MUST("descriptive", TN_DOC_LIST_OF(TN_DOC_TEXT), "Unknown fields that the caller says change nothing."),
-    TN_DOC_MAY("losses", TN_DOC_LIST_OF(&tn_plan_loss_type), NULL, "What the caller accepted to lose; absent: nothing."));
+    TN_DOC_MAY("losses", TN_DOC_LIST_OF(&tn_loss_type), NULL, "What the caller accepted to lose; absent: nothing."));
 
 TN_DOC_OBJECT_TYPE(tn_plan_provider_type, "Provider", "What will execute.",
     TN_DOC_MUST("name", TN_DOC_TEXT, "Name of the provider."),

@@ -73,9 +73,12 @@ TEST(names_by_default)
 TEST(windows_of_some_layers)
 {
     genai_new("windows");
+    kit_options.accept_loss = true;
     struct tn_description *d = kit_describe();
     REQUIRE(d);
     FAULTS(d, 0);
+    REQUIRE(d->loss_count == 1); /* the form has one window, for all layers */
+    CHECK_TSTR(d->losses[0].pointer, "/model/decoder/sliding_window/window_size");
     REQUIRE(group(d, "full_attention") && group(d, "sliding_attention"));
     CHECK_INT(group(d, "full_attention")->port_count, 4);
     CHECK_INT(group(d, "sliding_attention")->port_count, 4);
@@ -86,6 +89,7 @@ TEST(windows_of_some_layers)
     kit_close(d);
 
     kit_edit(DOCUMENT, "\"layers\": [\n                    0,\n                    2\n                ],", "");
+    kit_options.accept_loss = false;
     d = kit_describe();
     REQUIRE(d && has_contract(d));
     CHECK_INT(d->standard.model.sliding_window.value, 16);
@@ -413,7 +417,7 @@ TEST(an_accepted_loss_is_evidence)
     REQUIRE(d);
     FAULTS(d, 0);
     CHECK(has_contract(d));
-    REQUIRE(d->loss_count == 4);
+    REQUIRE(d->loss_count == 5);
     CHECK_TSTR(d->losses[0].pointer, "/model/decoder/session_options/log_id");
     CHECK_INT(d->losses[0].kind, TN_LOSS_DROPPED);
     CHECK_TSTR(d->losses[0].file, DOCUMENT);
@@ -422,6 +426,7 @@ TEST(an_accepted_loss_is_evidence)
     CHECK_TSTR(d->losses[2].pointer, "/search/min_p");
     CHECK_INT(d->losses[2].kind, TN_LOSS_UNKNOWN);
     CHECK_TSTR(d->losses[3].pointer, "/search/random_seed");
+    CHECK_TSTR(d->losses[4].pointer, "/model/eos_token_id/1"); /* the form has one end of text */
     CHECK_FACT(d, "loss./search/min_p", "0.1", DOCUMENT);
     CHECK_INT(kit_fact(d, "loss./search/min_p")->origin, TN_FROM_USER);
     kit_close(d);

@@ -9,6 +9,9 @@
 #include "describe/serial.h"
 #include "describe/validate.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #define CONTENT "tenon_package.json"
 #define METADATA "inference_metadata.json"
 #define EMBEDDER "/pipeline/workflow/components/embedder"
@@ -18,7 +21,8 @@ enum kind {
     PLAIN,
     OF_FAMILY,     /* read by the table that /components/0/schema names */
     CONTRADICTION, /* of the contract with tenon_package.json: needs the component, and a value that holds */
-    LEAVES         /* the contract no longer leads to tenon_package.json */
+    LEAVES,        /* the contract no longer leads to tenon_package.json */
+    OF_TENSORS     /* told by a tensor of the module */
 };
 
 struct fault {
@@ -69,8 +73,34 @@ static const struct fault faults[] = {
      EMBEDDER "/implementation/artifact", LEAVES},
     {METADATA, "\"artifact\": \"tenon_package.json\"", "\"artifact\": \"x.json\"", TN_ARTIFACT_MISSING, METADATA,
      EMBEDDER "/implementation/artifact", LEAVES},
+    {CONTENT, "\"tokenizer_json\": \"tokenizer.json\"", "\"tokenizer_json\": \"../tokenizer.json\"", TN_PATH_ESCAPE, CONTENT,
+     "/tokenizer/tokenizer_json", PLAIN},
+    /* the contract names a file that is something else, whose content is no fault */
+    {METADATA, "\"artifact\": \"tenon_package.json\"", "\"artifact\": \"tokenizer.json\"", TN_METADATA_INVALID, METADATA,
+     EMBEDDER "/implementation/artifact", LEAVES},
+    {METADATA, "\"artifact\": \"tenon_package.json\"", "\"artifact\": \"model.safetensors\"", TN_METADATA_INVALID, METADATA,
+     EMBEDDER "/implementation/artifact", LEAVES},
+    {METADATA, "\"artifact\": \"tenon_package.json\"", "\"artifact\": \"1_Pooling/config.json\"", TN_METADATA_INVALID, METADATA,
+     EMBEDDER "/implementation/artifact", LEAVES},
+    {METADATA, "\"artifact\": \"tenon_package.json\"", "\"artifact\": \"" METADATA "\"", TN_METADATA_INVALID, METADATA,
+     EMBEDDER "/implementation/artifact", LEAVES},
+    /* widths: what goes in and out of each module, whose neighbours are right */
+    {CONTENT, "\"kind\": \"transformer\",\n      \"path\": \"\",\n      \"on_tokens\": true,\n      \"out_features\": 8",
+     "\"kind\": \"transformer\", \"path\": \"\", \"on_tokens\": true, \"out_features\": 9", TN_METADATA_INVALID, CONTENT,
+     "/modules/0/out_features", OF_FAMILY},
+    {CONTENT, "\"in_features\": 8,\n      \"out_features\": 8", "\"in_features\": 9, \"out_features\": 8", TN_UNSUPPORTED_CONFIG,
+     CONTENT, "/modules/1/in_features", OF_FAMILY},
+    {CONTENT, "\"in_features\": 8,\n      \"out_features\": 8", "\"in_features\": 8, \"out_features\": 9", TN_METADATA_INVALID,
+     CONTENT, "/modules/1/out_features", OF_FAMILY},
+    {CONTENT, "\"in_features\": 8,\n      \"out_features\": 4", "\"in_features\": 9, \"out_features\": 4", TN_UNSUPPORTED_CONFIG,
+     CONTENT, "/modules/2/in_features", OF_FAMILY},
+    {CONTENT, "\"in_features\": 8,\n      \"out_features\": 4", "\"in_features\": 8, \"out_features\": 5", TN_TENSOR_MISMATCH,
+     DENSE, "linear.weight", OF_TENSORS},
+    {CONTENT, "\"in_features\": 4,\n      \"out_features\": 4", "\"in_features\": 5, \"out_features\": 4", TN_UNSUPPORTED_CONFIG,
+     CONTENT, "/modules/3/in_features", OF_FAMILY},
+    {CONTENT, "\"in_features\": 4,\n      \"out_features\": 4", "\"in_features\": 4, \"out_features\": 5", TN_METADATA_INVALID,
+     CONTENT, "/modules/3/out_features", OF_FAMILY},
     {DENSE, NULL, "no tensors at all", TN_ARTIFACT_MALFORMED, DENSE, "", PLAIN},
-    {"config.json", NULL, "{\"model_type\": ", TN_ARTIFACT_MALFORMED, "config.json", "", PLAIN},
 };
 
 enum { FAULTS = sizeof(faults) / sizeof(faults[0]) };
@@ -174,12 +204,26 @@ static void expect(const struct fault *a, const struct fault *b)
     kit_close(d);
 }
 
+/* A width of module n, in a module that is refused as a whole or behind one of which nobody knows what it gives. */
+static bool hides_width(const struct fault *a, const struct fault *b)
+{
+    static const char modules[] = "/modules/";
+    size_t n = sizeof(modules) - 1;
+    if (strncmp(b->place, modules, n) != 0 || !strstr(b->place, "_features")) return false;
+    if (a->kind == OF_TENSORS) return b->place[n] == '3';
+    if (strncmp(a->place, modules, n) != 0 || strstr(a->place, "_features")) return false;
+    return a->place[n] == b->place[n] || (a->place[n] + 1 == b->place[n] && strstr(b->place, "in_features"));
+}
+
 /* Where the one cannot be judged because of the other, which is told. */
 static bool hides(const struct fault *a, const struct fault *b)
 {
     bool schema = strcmp(a->place, "/components/0/schema") == 0, folder = strcmp(a->place, "/components/0/folder") == 0;
     if (b->kind == OF_FAMILY && schema) return true;
     if (strcmp(b->place, "/components/0/variant") == 0 && folder) return true; /* of that folder */
+    if (b->kind == OF_TENSORS && (strcmp(a->file, DENSE) == 0 || schema)) return true; /* nothing to hold it against */
+    if (a->kind == LEAVES && b->kind == LEAVES && b->code == TN_METADATA_INVALID) return true; /* another document is meant */
+    if (hides_width(a, b)) return true;
     return b->kind == CONTRADICTION && (schema || a->kind == LEAVES);
 }
 
@@ -218,6 +262,116 @@ TEST(any_two_faults_are_told_together)
     }
     CHECK(pairs > 250);
     end();
+}
+
+/* ---- beside a contract ------------------------------------------------------------------------------------------------ */
+
+/* Faults of the convention's own files: told each at its place, and no reason to refuse what the contract says. */
+static const struct {
+    const char *file, *from, *to; /* `from` NULL: the whole file is `to` */
+    enum tn_status code;
+    const char *at, *place;
+} beside[] = {
+    {"config.json", NULL, "{\"model_type\": ", TN_ARTIFACT_MALFORMED, "config.json", ""},
+    {"config.json", NULL, "[]", TN_UNSUPPORTED_CONFIG, "config.json", ""},
+    {"config.json", "\"hidden_act\": \"gelu\"", "\"hidden_act\": \"sine\"", TN_UNSUPPORTED_CONFIG, "config.json", "/hidden_act"},
+    {"config.json", "\"vocab_size\"", "\"vocab\": 1, \"vocab_size\"", TN_UNSUPPORTED_CONFIG, "config.json", "/vocab"},
+    {"modules.json", NULL, "[", TN_ARTIFACT_MALFORMED, "modules.json", ""},
+    {"modules.json", "\"path\": \"2_Dense\"", "\"path\": \"../2_Dense\"", TN_PATH_ESCAPE, "modules.json", "/2/path"},
+    {"modules.json", "models.Dense", "models.Dance", TN_UNSUPPORTED_CONFIG, "modules.json", "/2"},
+    {"tokenizer_config.json", NULL, "{", TN_ARTIFACT_MALFORMED, "tokenizer_config.json", ""},
+    {"tokenizer_config.json", "BertTokenizer", "BirdTokenizer", TN_UNSUPPORTED_PROCESSOR, "tokenizer_config.json", "/tokenizer_class"},
+    {"1_Pooling/config.json", "\"pooling_mode_cls_token\": false", "\"pooling_mode_cls_token\": 7", TN_UNSUPPORTED_CONFIG,
+     "1_Pooling/config.json", "/pooling_mode_cls_token"},
+};
+
+static size_t warned(const struct tn_findings *list, size_t row)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct tn_finding *f = &list->items[i];
+        n += f->severity == TN_WARNING && f->code == beside[row].code && strcmp(f->file, beside[row].at) == 0 &&
+             strcmp(f->element, beside[row].place) == 0;
+    }
+    return n;
+}
+
+/* Two of them are told together, and nothing is said of values that nobody could read. */
+TEST(faults_of_the_convention_are_warnings)
+{
+    for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+        struct tn_findings all;
+        REQUIRE(begin());
+        if (beside[i].from) kit_edit(beside[i].file, beside[i].from, beside[i].to);
+        else kit_put(beside[i].file, beside[i].to);
+        kit_put("sentence_bert_config.json", "{\"max_seq_length\": 16, \"do_lower_case\": 3}");
+        struct tn_description *d = kit_describe();
+        REQUIRE(d);
+        tn_findings_init(&all, &alloc, 200);
+        tn_description_findings(d, &all);
+        size_t contradictions = 0;
+        for (size_t k = 0; k < all.count; k++)
+            contradictions += strstr(all.items[k].message, "decides against the convention") != NULL;
+        if (all.blockers || warned(&all, i) != 1 || contradictions) {
+            test_fail(__FILE__, __LINE__, "%s %s: %zu blockers, %zu contradictions", beside[i].at, beside[i].to, all.blockers,
+                      contradictions);
+            print_findings(&all);
+        }
+        CHECK_INT(d->component_count, 1);
+        CHECK_INT(d->module_count, 4);
+        tn_findings_release(&all);
+        kit_close(d);
+        end();
+    }
+}
+
+/* ---- in the place of a document --------------------------------------------------------------------------------------- */
+
+enum thing { PIPE, LINK_OUT, LINK_NOWHERE, FOLDER, THINGS };
+
+static void put_thing(const char *name, enum thing thing)
+{
+    const char *path = in_folder("%s", kit_name(name));
+    kit_remove(name);
+    switch (thing) {
+    case PIPE: CHECK_INT(mkfifo(path, 0600), 0); break;
+    case LINK_OUT: CHECK_INT(symlink("/etc/hostname", path), 0); break;
+    case LINK_NOWHERE: CHECK_INT(symlink("nowhere", path), 0); break;
+    case FOLDER: CHECK_INT(mkdir(path, 0700), 0); break;
+    case THINGS: break;
+    }
+}
+
+/* It is no document, and no absence of one either: one finding, and nobody follows a convention in its place. */
+TEST(what_only_has_the_name_of_a_document)
+{
+    static const char *const names[] = {METADATA, CONTENT};
+    for (unsigned i = 0; i < 2 * 2 * THINGS; i++) {
+        struct tn_findings all;
+        struct tn_validation v;
+        const char *name = names[i & 1];
+        bool alone = i & 2;
+        REQUIRE(begin());
+        if (alone) {
+            kit_remove("modules.json");
+            kit_remove("config.json");
+        }
+        put_thing(name, (enum thing)(i / 4));
+        struct tn_description *d = kit_describe();
+        REQUIRE(d);
+        CHECK_TSTR(d->dialect, "inference_metadata");
+        tn_findings_init(&all, &alloc, 200);
+        tn_description_findings(d, &all);
+        REQUIRE(tn_validate_package(d, &v, err) == TN_OK);
+        if (all.blockers != 1 || v.findings.blockers != 1) {
+            test_fail(__FILE__, __LINE__, "%s as thing %u: %zu blockers, %zu of validation", name, i / 4, all.blockers, v.findings.blockers);
+            print_findings(&all);
+        }
+        tn_validation_release(&v);
+        tn_findings_release(&all);
+        kit_close(d);
+        end();
+    }
 }
 
 /* ---- what is wholly unknown -------------------------------------------------------------------------------------------- */

@@ -40,12 +40,34 @@ static inline void copy_folder(const char *from, const char *to)
     closedir(folder);
 }
 
-static inline void genai_new(const char *package)
+/* A vocabulary of 100 texts, "t0" to "t99", beside the document: every id of the committed packages is in it. */
+static inline void put_vocabulary(const char *name)
+{
+    static char text[8192];
+    size_t n = (size_t)snprintf(text, sizeof(text), "{\"version\": \"1.0\", \"added_tokens\": [], \"model\": {\"type\": \"BPE\", \"vocab\": {");
+    for (int i = 0; i < 100; i++) n += (size_t)snprintf(text + n, sizeof(text) - n, "%s\"t%d\": %d", i ? ", " : "", i, i);
+    snprintf(text + n, sizeof(text) - n, "}, \"merges\": []}}");
+    kit_put(name, text);
+}
+
+/* As committed: without a tokenizer. */
+static inline void genai_bare(const char *package)
 {
     char path[256];
     kit_empty();
     snprintf(path, sizeof(path), "golden/genai/packages/%s", package);
     copy_folder(test_path(path), "");
+}
+
+static inline void genai_new(const char *package)
+{
+    genai_bare(package);
+    if (strcmp(package, "two_folders") != 0) {
+        put_vocabulary("tokenizer.json");
+    } else {
+        put_vocabulary("cpu/tokenizer.json");
+        put_vocabulary("gpu/tokenizer.json");
+    }
 }
 
 static inline void put_graph(const char *name, const char *const *lines)

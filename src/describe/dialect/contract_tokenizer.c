@@ -134,25 +134,6 @@ static void compare_algorithm(struct held *h, struct tn_str type)
     tn_expected(contradiction(h, h->stated->algorithm.at), "%.*s, by %.*s", TN_FMT_ARG(type), TN_FMT_ARG(file_of(h)));
 }
 
-static bool has_type(struct tn_json v, const char *type)
-{
-    struct tn_str s;
-    return tn_json_str(tn_json_get(v, "type"), &s) && tn_str_is(s, type);
-}
-
-/* Pieces are made of bytes where one of the stages turns a text into them. */
-static bool has_bytes(struct tn_json root)
-{
-    static const char *const stages[][2] = {{"normalizer", "normalizers"}, {"pre_tokenizer", "pretokenizers"}, {"decoder", "decoders"}};
-    for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
-        struct tn_json stage = tn_json_get(root, stages[i][0]), list = tn_json_get(stage, stages[i][1]);
-        if (has_type(stage, "ByteLevel")) return true;
-        for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v))
-            if (has_type(v, "ByteLevel")) return true;
-    }
-    return false;
-}
-
 static void compare_bytes(struct held *h, bool bytes)
 {
     struct tn_json v = tn_json_get(h->stated->at, "byte_level");
@@ -231,7 +212,7 @@ static bool read_document(struct held *h)
     if (!tn_builder_json(h->b, h->facts->tokenizer_json, TN_JSON_OBJECT, &doc)) return false;
     struct tn_json root = tn_json_root(&doc);
     compare_algorithm(h, h->facts->source == TN_TOKENIZER_CLASS ? TN_STR("WordPiece") : tn_tokenizer_model_type(root));
-    compare_bytes(h, h->facts->source == TN_TOKENIZER_FILE && has_bytes(root));
+    compare_bytes(h, h->facts->source == TN_TOKENIZER_FILE && tn_tokenizer_has_bytes(root));
     scan_document(h, root);
     tn_json_release(&doc);
     return true;

@@ -9,6 +9,7 @@ struct tn_dialect {
     bool (*recognises)(const struct tn_builder *b);
     /* Fills the description; problems become findings. */
     void (*describe)(struct tn_builder *b);
+    bool bare; /* goes by the weights alone: no document says anything that a contract could contradict */
 };
 
 extern const struct tn_dialect tn_dialect_genai_config;

@@ -20,7 +20,8 @@ enum {
     TN_GENAI_LAYERS = 1024, /* the deepest published model has about 130; each layer multiplies ports */
     TN_GENAI_GRAPHS = 64,   /* graphs of one package: the longest published pipeline has a dozen */
     TN_GENAI_NAMED = 8192,  /* ports in all lists of stages: four for each of a thousand layers, and as many again */
-    TN_GENAI_IDS = 256      /* ids in one list: the longest published list of end tokens has nine */
+    TN_GENAI_IDS = 256,     /* ids in one list: the longest published list of end tokens has nine */
+    TN_GENAI_TOKENS = 16    /* roles of special tokens in the table */
 };
 
 /* ---- genai_keys.c: what each key is ------------------------------------------------------------------------------ */
@@ -131,6 +132,23 @@ struct tn_genai_size {
     struct tn_json at;
 };
 
+/* A special token that the standard's form can say: its role, and the text that the tokenizer has for its id. */
+struct tn_genai_token {
+    struct tn_str role, content;
+    uint64_t id;
+    struct tn_json at;
+};
+
+struct tn_genai_tokenizer {
+    struct tn_str path;    /* of tokenizer.json inside the package; empty: there is none */
+    bool unread;           /* it is there and does not read, which has its finding */
+    const char *algorithm; /* in the standard's spelling; NULL: not known */
+    bool byte_level;
+    uint64_t size;         /* one more than the largest id */
+    struct tn_genai_token special[TN_GENAI_TOKENS];
+    size_t special_count;
+};
+
 struct tn_genai {
     struct tn_builder *b;
     struct tn_json root, model, search;
@@ -139,12 +157,16 @@ struct tn_genai {
     size_t graph_count;
     size_t named;         /* ports in the lists of all stages */
     struct tn_genai_size context, vocabulary, layers, heads, kv_heads, head_size, hidden, window;
+    struct tn_genai_tokenizer tokenizer;
     bool dropped_ports; /* some port was named and dropped: what it does to the others is not known */
     bool hole;          /* some port or file is not what the document says: no contract can be made */
 };
 
 /* genai_read.c: every member against the table; facts, losses and findings. Fills the sizes. */
 void tn_genai_read(struct tn_genai *g);
+
+/* What `pointer` says is lost, for a reason that does not change: a loss where losses are accepted, else a finding. */
+void tn_genai_lose(struct tn_genai *g, struct tn_json at, struct tn_str pointer, const char *reason);
 
 /* genai_value.c: one value of a used key; false after a finding. */
 bool tn_genai_check(struct tn_genai *g, const struct tn_genai_key *key, struct tn_json v);
@@ -184,6 +206,11 @@ const struct tn_genai_binding *tn_genai_bound(const struct tn_genai_graph *graph
 
 /* genai_shapes.c: types and extents of the graphs' ports against the document's numbers. */
 void tn_genai_check_shapes(struct tn_genai *g);
+
+/* genai_unsaid.c: what the form has no place for becomes losses; fills the tokenizer. `folder` is the tokenizer's. */
+void tn_genai_take_unsaid(struct tn_genai *g, struct tn_str folder);
+/* Whether every layer of the decoder looks through the window that is stated. */
+bool tn_genai_one_window(const struct tn_genai *g);
 
 /* genai_document.c: the standard's document, into the description, when nothing has a hole. */
 void tn_genai_document(struct tn_genai *g);

@@ -73,17 +73,24 @@ static void refuse_to_run(struct tn_builder *b, struct tn_str path)
     tn_remedy(f, "use the safetensors package from which it was exported");
 }
 
+/* The folder of the tokenizer; false after a finding. */
+static bool tokenizer_folder(struct tn_genai *g, struct tn_str *folder)
+{
+    struct tn_builder *b = g->b;
+    struct tn_str stated;
+    *folder = g->folder;
+    if (!tn_json_str(tn_json_get(g->model, "tokenizer_dir"), &stated) || b->failed != TN_OK) return true;
+    tn_error_clear(b->scratch);
+    return tn_package_reference(&b->d->arena, g->folder, stated, folder, b->scratch) == TN_OK;
+}
+
 static void describe_tokenizer(struct tn_genai *g)
 {
     struct tn_builder *b = g->b;
-    struct tn_tokenizer_hints hints = {.folder = g->folder, .config_class = TN_STR("")};
-    struct tn_str stated, folder;
-    if (tn_json_str(tn_json_get(g->model, "tokenizer_dir"), &stated) && b->failed == TN_OK) {
-        tn_error_clear(b->scratch);
-        if (tn_package_reference(&b->d->arena, g->folder, stated, &folder, b->scratch) != TN_OK) return;
-        hints.folder = folder;
-    }
+    struct tn_tokenizer_hints hints = {.config_class = TN_STR("")};
+    if (!tokenizer_folder(g, &hints.folder)) return;
     if (tn_builder_has(b, tn_builder_join(b, hints.folder, "tokenizer.json"))) tn_describe_tokenizer(b, &hints);
+    tn_genai_take_unsaid(g, hints.folder);
 }
 
 static void read_document(struct tn_genai *g)
@@ -94,9 +101,9 @@ static void read_document(struct tn_genai *g)
     tn_genai_open_graphs(g);
     tn_genai_bind(g);
     tn_genai_check_shapes(g);
+    describe_tokenizer(g);
     tn_genai_document(g);
     if (g->context.present) g->b->d->max_seq_length = g->context.value;
-    describe_tokenizer(g);
     tn_genai_release(g);
 }
 
@@ -123,4 +130,4 @@ static void describe(struct tn_builder *b)
     refuse_to_run(b, path);
 }
 
-const struct tn_dialect tn_dialect_genai_config = {"genai_config", "1", recognises, describe};
+const struct tn_dialect tn_dialect_genai_config = {"genai_config", "2", recognises, describe, false};

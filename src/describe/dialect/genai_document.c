@@ -392,17 +392,53 @@ static void write_generation(struct out *o)
 static void write_attention(struct out *o)
 {
     const struct tn_genai *g = o->g;
-    bool all = g->window.present;
-    if (!g->heads.present || !g->kv_heads.present || !g->head_size.present) return;
-    for (uint32_t i = 0; all && i < g->layers.value; i++) all = tn_genai_layer_of(g, i).windowed;
+    if (!g->heads.present || !g->kv_heads.present) return;
     tn_jw_key(&o->w, "attention");
     tn_jw_begin_object(&o->w);
     tn_jw_member_cstr(&o->w, "type",
                       g->kv_heads.value < g->heads.value ? "grouped_query_attention" : "multi_head_attention");
     tn_jw_member_u64(&o->w, "num_attention_heads", g->heads.value);
     tn_jw_member_u64(&o->w, "num_kv_heads", g->kv_heads.value);
-    tn_jw_member_u64(&o->w, "head_dim", g->head_size.value);
-    if (all) tn_jw_member_u64(&o->w, "sliding_window", g->window.value);
+    if (g->head_size.present) tn_jw_member_u64(&o->w, "head_dim", g->head_size.value);
+    if (tn_genai_one_window(g)) tn_jw_member_u64(&o->w, "sliding_window", g->window.value);
+    tn_jw_end_object(&o->w);
+}
+
+static void write_special(struct out *o)
+{
+    const struct tn_genai_tokenizer *t = &o->g->tokenizer;
+    if (t->special_count == 0) return;
+    tn_jw_key(&o->w, "special_tokens");
+    tn_jw_begin_object(&o->w);
+    for (size_t i = 0; i < t->special_count; i++) {
+        tn_jw_key_str(&o->w, t->special[i].role);
+        tn_jw_begin_object(&o->w);
+        tn_jw_member_u64(&o->w, "id", t->special[i].id);
+        tn_jw_member_str(&o->w, "content", t->special[i].content);
+        tn_jw_end_object(&o->w);
+    }
+    tn_jw_end_object(&o->w);
+}
+
+static void write_tokenizer(struct out *o)
+{
+    const struct tn_genai_tokenizer *t = &o->g->tokenizer;
+    if (!t->algorithm || t->size == 0) return;
+    tn_jw_key(&o->w, "package");
+    tn_jw_begin_object(&o->w);
+    tn_jw_key(&o->w, "tokenizer");
+    tn_jw_begin_object(&o->w);
+    tn_jw_member_cstr(&o->w, "algorithm", t->algorithm);
+    tn_jw_member_u64(&o->w, "vocab_size", t->size);
+    tn_jw_member_bool(&o->w, "byte_level", t->byte_level);
+    tn_jw_key(&o->w, "artifacts");
+    tn_jw_begin_array(&o->w);
+    tn_jw_begin_object(&o->w);
+    tn_jw_member_str(&o->w, "location", t->path);
+    tn_jw_end_object(&o->w);
+    tn_jw_end_array(&o->w);
+    write_special(o);
+    tn_jw_end_object(&o->w);
     tn_jw_end_object(&o->w);
 }
 
@@ -416,6 +452,7 @@ static void write_document(struct out *o)
     tn_jw_member_u64(&o->w, "vocab_size", o->g->vocabulary.value);
     write_attention(o);
     tn_jw_end_object(&o->w);
+    write_tokenizer(o);
     write_generation(o);
     tn_jw_key(&o->w, "pipeline");
     tn_jw_begin_object(&o->w);

@@ -6,6 +6,7 @@
  * and code that it names is refused, since nobody should have to trust what we promise not to read.
  */
 #include "describe/dialect/genai.h"
+#include "describe/losses.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,28 +15,13 @@ enum { POINTER_BYTES = 256, FACT_BYTES = 200 };
 
 /* ---- losses ------------------------------------------------------------------------------------------------------ */
 
-/* A growing list moves into the arena with every doubling: losses are few, and the arena is the description's. */
-static struct tn_loss *next_loss(struct tn_builder *b)
-{
-    struct tn_description *d = b->d;
-    uint32_t count = d->loss_count;
-    if (count == 0 || (count >= 4 && (count & (count - 1)) == 0)) {
-        struct tn_loss *losses = tn_builder_array(b, count ? (size_t)count * 2 : 4, sizeof(*losses));
-        if (!losses) return NULL;
-        if (count) memcpy(losses, d->losses, count * sizeof(*losses));
-        d->losses = losses;
-    }
-    return &d->losses[d->loss_count++];
-}
-
 static void keep_loss(struct tn_genai *g, struct tn_json at, struct tn_str pointer, enum tn_loss_kind kind,
                       const char *reason)
 {
     struct tn_builder *b = g->b;
     const char *rule = kind == TN_LOSS_DROPPED ? "genai.dropped/1" : "genai.unknown/1";
-    struct tn_loss *loss = b->failed == TN_OK ? next_loss(b) : NULL;
+    struct tn_loss *loss = tn_loss_keep(b, kind, g->root.doc->file, pointer, tn_str_of(reason));
     if (!loss) return;
-    *loss = (struct tn_loss){kind, tn_builder_str(b, g->root.doc->file), tn_builder_str(b, pointer), tn_str_of(reason)};
     struct tn_str value = tn_json_present(at) ? tn_json_text(at) : TN_STR("null");
     tn_fact_of_text(b, TN_FROM_USER, loss->file, loss->pointer, value, rule, true, "loss.%.*s", TN_FMT_ARG(pointer));
 }
@@ -59,6 +45,11 @@ static void lose(struct tn_genai *g, struct tn_json at, struct tn_str pointer, e
     else if (kind == TN_LOSS_UNKNOWN) tn_expected(f, "a key of %s", TN_GENAI_SCHEMA);
     if (kind == TN_LOSS_DROPPED) tn_remedy(f, "accept the loss with --accept-loss; the evidence then lists it");
     else tn_remedy(f, "--accept-loss, or if it never changes an answer --descriptive %.*s", TN_FMT_ARG(pointer));
+}
+
+void tn_genai_lose(struct tn_genai *g, struct tn_json at, struct tn_str pointer, const char *reason)
+{
+    lose(g, at, pointer, TN_LOSS_DROPPED, reason, NULL);
 }
 
 static bool says_nothing(const struct tn_genai_key *key, struct tn_json v)

@@ -54,6 +54,22 @@ static void refuse_half(struct tn_builder *b)
     tn_remedy(f, "put the contract that `tenon describe` wrote with it beside it, or remove " TN_PACKAGE_FILE);
 }
 
+/* An entry that has the name of a document and is none (a FIFO, a folder, a link that leaves): the inventory said so. */
+static bool is_spoiled(const struct tn_builder *b, const char *name)
+{
+    const struct tn_findings *list = &b->inv->findings;
+    for (size_t i = 0; i < list->count && !tn_builder_has(b, tn_str_of(name)); i++)
+        if (list->items[i].severity == TN_BLOCKER && strcmp(list->items[i].file, name) == 0) return true;
+    return false;
+}
+
+static bool is_contract_spoiled(const struct tn_builder *b)
+{
+    for (size_t i = 0; i < NAMES; i++)
+        if (is_spoiled(b, names[i])) return true;
+    return false;
+}
+
 /* ---- our own document -------------------------------------------------------------------------------------------- */
 
 /* tenon_package.json while both documents are compared. */
@@ -67,6 +83,45 @@ static void release_content(struct tn_builder *b, struct content *content)
 {
     tn_doc_marks_release(&content->marks);
     b->marks = NULL;
+}
+
+static bool states_schema(struct tn_json root)
+{
+    struct tn_str schema;
+    return tn_json_str(tn_json_get(root, "schema"), &schema) && tn_str_starts(schema, "tenon.package/");
+}
+
+static void refuse_artifact(struct tn_builder *b, struct tn_json artifact, const struct tn_package_file *file, const char *why)
+{
+    struct tn_finding *f = tn_blocker(b, TN_METADATA_INVALID, "the component's artifact is no document of its ABI");
+    tn_at_json(f, artifact);
+    if (why) tn_found(f, "%.*s: %s", TN_FMT_ARG(file->path), why);
+    else tn_found(f, "%.*s, a file of the role %s", TN_FMT_ARG(file->path), tn_file_role_name(file->role));
+    tn_expected(f, "a document of the schema " TN_PACKAGE_SCHEMA);
+    tn_remedy(f, "correct the name: `tenon describe` calls the document " TN_PACKAGE_FILE);
+}
+
+/*
+ * Whether the file is such a document, by its name or by what it says of itself. A wrong name is the contract's fault: what
+ * another file holds is not judged as if it were meant.
+ */
+static bool is_meant(struct tn_builder *b, struct tn_json artifact, struct tn_str path)
+{
+    const struct tn_package_file *file = tn_inventory_file(b->inv, path);
+    struct tn_json_doc doc = {0};
+    if (!file || tn_str_is(path, TN_PACKAGE_FILE) || tn_str_ends(path, "/" TN_PACKAGE_FILE)) return true;
+    if (file->role != TN_ROLE_CONFIG) {
+        refuse_artifact(b, artifact, file, NULL);
+        return false;
+    }
+    tn_error_clear(b->scratch);
+    enum tn_status status = tn_inventory_json(b->inv, path, &doc, b->scratch);
+    if (status == TN_INSUFFICIENT_MEMORY) tn_builder_no_memory(b);
+    else if (status) refuse_artifact(b, artifact, file, b->scratch->primary.message);
+    bool meant = !status && states_schema(tn_json_root(&doc));
+    if (!status && !meant) refuse_artifact(b, artifact, file, NULL);
+    if (!status) tn_json_release(&doc);
+    return meant;
 }
 
 /* All of it that holds, whatever else is wrong; false when there is no such document, or none that parses. */
@@ -137,7 +192,7 @@ static void read_package_document(struct tn_builder *b, struct tn_json implement
     /* That it stands inside the package, and is there, was checked with the contract. */
     if (status) return;
     tell_half(b, artifact, path);
-    if (read_content(b, path, content)) refuse_empty(b);
+    if (is_meant(b, artifact, path) && read_content(b, path, content)) refuse_empty(b);
 }
 
 /* ---- components -------------------------------------------------------------------------------------------------- */
@@ -274,6 +329,14 @@ static void check_ports(struct tn_builder *b, struct tn_json component)
     check_borders(b, pooled ? 2 : 3);
 }
 
+/* Whether the tensors of some module have another shape than it states: what comes out is then not known. */
+static bool is_misshapen(const struct tn_builder *b)
+{
+    for (size_t i = 0; i < b->d->findings.count; i++)
+        if (b->d->findings.items[i].code == TN_TENSOR_MISMATCH) return true;
+    return false;
+}
+
 /* The last dimension of the only output is the width of the chain, or of the head behind it. */
 static void check_width(struct tn_builder *b, struct tn_json component)
 {
@@ -283,6 +346,7 @@ static void check_width(struct tn_builder *b, struct tn_json component)
     uint64_t stated, width = b->d->module_count ? b->d->modules[b->d->module_count - 1].out_features : 0;
     const char *by = b->d->truncate_dim ? "/modules" : "/modules, without /truncate_dim";
     if (tn_contract_refused_below(b, "/modules") || tn_contract_refused_below(b, "/head") || tn_contract_refused_below(b, "/truncate_dim")) return;
+    if (is_misshapen(b)) return;
     if (b->d->head && b->d->head->outputs) {
         width = b->d->head->outputs;
         by = b->d->head->labels ? "/head/labels" : "/head/kind";
@@ -401,9 +465,9 @@ static void describe(struct tn_builder *b)
     struct tn_json_doc *doc = &b->d->contract;
     struct tn_json root = {NULL, 0};
     size_t count = count_documents(b, &path);
-    if (count == 0) refuse_half(b);
+    if (count == 0 && !is_contract_spoiled(b) && tn_builder_has(b, TN_STR(TN_PACKAGE_FILE))) refuse_half(b);
     else if (count > 1) refuse_several(b, path);
-    else if (tn_builder_document(b, path, TN_JSON_OBJECT, doc)) root = tn_json_root(doc);
+    else if (count == 1 && tn_builder_document(b, path, TN_JSON_OBJECT, doc)) root = tn_json_root(doc);
     if (tn_json_present(root)) judge(b, root);
     if (tn_json_present(root) && b->failed == TN_OK) take_requirements(b, root);
     if (b->failed == TN_OK) read_components(b, root);
@@ -413,7 +477,8 @@ static void describe(struct tn_builder *b)
 static bool recognises(const struct tn_builder *b)
 {
     struct tn_str first;
-    return count_documents(b, &first) > 0 || tn_builder_has(b, TN_STR(TN_PACKAGE_FILE));
+    return count_documents(b, &first) > 0 || tn_builder_has(b, TN_STR(TN_PACKAGE_FILE)) || is_contract_spoiled(b) ||
+           is_spoiled(b, TN_PACKAGE_FILE);
 }
 
-const struct tn_dialect tn_dialect_inference_metadata = {"inference_metadata", "1", recognises, describe};
+const struct tn_dialect tn_dialect_inference_metadata = {"inference_metadata", "1", recognises, describe, false};

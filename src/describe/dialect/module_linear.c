@@ -210,16 +210,40 @@ static bool read_activation(const struct tn_module_source *m, struct tn_str path
     return false;
 }
 
-void tn_bind_dense(const struct tn_module_source *m, struct tn_module *module)
+/* linear.weight as it is stored, whatever the module states of it; NULL: it is not there, or no matrix. */
+static const struct tn_tensor_info *matrix_of(const struct tn_module_source *m, const struct tn_variant *part)
+{
+    const struct tn_tensor_info *t = tn_variant_tensor(m->chain->b->inv, part, TN_STR("linear.weight"));
+    return t && t->rank == 2 ? t : NULL;
+}
+
+/*
+ * The width that comes in, by which the tensors are judged. Where the stated one was refused, and the matrix takes the rows
+ * that do come, the number is the one fault.
+ */
+static uint64_t input_of(const struct tn_module_source *m, const struct tn_variant *part, uint64_t stated)
+{
+    const struct tn_tensor_info *matrix = matrix_of(m, part);
+    uint64_t width = m->chain->width;
+    return width && matrix && stated != width && matrix->shape[1] == width ? width : stated;
+}
+
+bool tn_bind_dense(const struct tn_module_source *m, struct tn_module *module)
 {
     const struct tn_variant *part = find_weights(m);
-    if (!part) return;
-    module->weight = bind(m, part, "linear.weight", module->out_features, module->in_features);
-    if (module->bias) module->bias_tensor = bind(m, part, "linear.bias", module->out_features, 0);
-    if (module->residual && module->in_features != module->out_features)
-        module->residual_weight = bind(m, part, "residual.weight", module->out_features, module->in_features);
+    if (!part) return true;
+    uint64_t in = input_of(m, part, module->in_features), out = module->out_features;
+    size_t before = m->chain->b->d->findings.blockers;
+    module->weight = bind(m, part, "linear.weight", out, in);
+    /* The vectors follow the matrix: where that has other rows than stated, they are as wrong as it is. */
+    const struct tn_tensor_info *matrix = matrix_of(m, part);
+    bool doubtful = m->chain->b->d->findings.blockers > before;
+    if (doubtful && matrix) in = matrix->shape[1], out = matrix->shape[0];
+    if (module->bias) module->bias_tensor = bind(m, part, "linear.bias", out, 0);
+    if (module->residual && in != out) module->residual_weight = bind(m, part, "residual.weight", out, in);
     const struct tn_tensor_info *bound[] = {module->weight, module->bias_tensor, module->residual_weight};
     if (module->weight && (module->bias_tensor || !module->bias)) refuse_rest(m, part, bound, 3);
+    return !doubtful;
 }
 
 static bool config_there(const struct tn_module_source *m)
@@ -252,8 +276,8 @@ void tn_read_dense_module(const struct tn_module_source *m)
     resolve_side(m, input,
                  tn_schema_value(&dense_schema, values, "module_output_name")->s, &module.on_tokens);
     if (module.in_features > 0) tn_module_width(m, module.in_features, "in_features");
-    if (module.in_features > 0 && module.out_features > 0) tn_bind_dense(m, &module);
-    m->chain->width = module.out_features;
+    bool sure = module.in_features == 0 || module.out_features == 0 || tn_bind_dense(m, &module);
+    m->chain->width = sure ? module.out_features : 0;
     tn_module_keep(m, &module);
 }
 
@@ -269,12 +293,17 @@ static const struct tn_schema norm_schema = {
     .field_count = sizeof(norm_fields) / sizeof(norm_fields[0]),
 };
 
+/* As with a matrix: where the tensor takes the rows that do come, the stated number is the one fault. */
 void tn_bind_layer_norm(const struct tn_module_source *m, struct tn_module *module)
 {
     const struct tn_variant *part = find_weights(m);
     if (!part) return;
-    module->weight = bind(m, part, "norm.weight", module->in_features, 0);
-    module->bias_tensor = bind(m, part, "norm.bias", module->in_features, 0);
+    const struct tn_tensor_info *t = tn_variant_tensor(m->chain->b->inv, part, TN_STR("norm.weight"));
+    uint64_t width = module->in_features, comes = m->chain->width;
+    if (comes && t && t->rank == 1 && t->shape[0] == comes) width = comes;
+    module->weight = bind(m, part, "norm.weight", width, 0);
+    if (!module->weight && t && t->rank == 1) width = t->shape[0];
+    module->bias_tensor = bind(m, part, "norm.bias", width, 0);
     const struct tn_tensor_info *bound[] = {module->weight, module->bias_tensor};
     if (module->weight && module->bias_tensor) refuse_rest(m, part, bound, 2);
 }

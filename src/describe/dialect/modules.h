@@ -47,8 +47,11 @@ void tn_module_keep(const struct tn_module_source *m, const struct tn_module *mo
 /* The rows that come in must have this width. False after a finding. */
 bool tn_module_width(const struct tn_module_source *m, uint64_t stated, const char *field);
 
-/* Weights of a module whose widths are known: model.safetensors of its folder, by name and shape. (module_linear.c) */
-void tn_bind_dense(const struct tn_module_source *m, struct tn_module *module);
+/*
+ * Weights of a module whose widths are known: model.safetensors of its folder, by name and shape; before the chain's width
+ * moves on. False: the matrix has another shape than stated, so that nobody knows how wide its rows are. (module_linear.c)
+ */
+bool tn_bind_dense(const struct tn_module_source *m, struct tn_module *module);
 void tn_bind_layer_norm(const struct tn_module_source *m, struct tn_module *module);
 
 /* Our name for an activation that a class of torch.nn computes with its default arguments, or NULL. (module_linear.c) */

@@ -124,4 +124,4 @@ static bool recognises(const struct tn_builder *b)
     return variant && tn_str_is(variant->container, "onnx");
 }
 
-const struct tn_dialect tn_dialect_onnx = {"onnx", "1", recognises, describe};
+const struct tn_dialect tn_dialect_onnx = {"onnx", "1", recognises, describe, true};

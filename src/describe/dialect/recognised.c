@@ -58,4 +58,4 @@ static bool recognises(const struct tn_builder *b)
     return variant && !variant->executable && !tn_str_is(variant->container, "pytorch_pickle");
 }
 
-const struct tn_dialect tn_dialect_recognised = {"recognised", "1", recognises, describe};
+const struct tn_dialect tn_dialect_recognised = {"recognised", "1", recognises, describe, true};

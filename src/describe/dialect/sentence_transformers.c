@@ -20,4 +20,4 @@ static void describe(struct tn_builder *b)
     tn_describe_sentence_scorer(b, kind);
 }
 
-const struct tn_dialect tn_dialect_sentence_transformers = {"sentence_transformers", "1", recognises, describe};
+const struct tn_dialect tn_dialect_sentence_transformers = {"sentence_transformers", "1", recognises, describe, false};

@@ -32,4 +32,4 @@ static void describe(struct tn_builder *b)
         tn_describe_stanford(b, hints.component);
 }
 
-const struct tn_dialect tn_dialect_transformers = {"transformers", "1", recognises, describe};
+const struct tn_dialect tn_dialect_transformers = {"transformers", "1", recognises, describe, false};

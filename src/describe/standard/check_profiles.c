@@ -311,13 +311,13 @@ static void check_override(struct tn_std_check *c, const struct tn_std_override 
     check_bounds(c, o, in->default_at, "the input");
 }
 
-/* Outside these a field means nothing. */
+/* Outside these a field means nothing. The standard has no ranges; docs/SCHEMAS.md says why they are refused. */
 static const struct meaning {
     const char *field;
     double minimum, maximum;
 } meanings[] = {
     {"temperature", 0, DBL_MAX}, {"top_p", 0, 1},     {"repetition_penalty", DBL_MIN, DBL_MAX},
-    {"num_beams", 1, DBL_MAX},   {"min_p", 0, 1},     {"num_return_sequences", 1, DBL_MAX},
+    {"num_beams", 1, DBL_MAX},   {"num_return_sequences", 1, DBL_MAX},
 };
 
 static void check_meaning(struct tn_std_check *c, const struct meaning *m)
