@@ -212,6 +212,26 @@ static void files(struct cli_view *v, const struct cli_json *list)
         cli_view_fieldf(v, "and", "%zu more (--json lists them)", cli_json_count(list) - shown);
 }
 
+/* What the package declares in the standard's form. */
+static void contract(struct cli_view *v, const struct cli_json *object)
+{
+    if (cli_json_count(object) == 0) return;
+    cli_view_heading(v, "contract");
+    cli_view_field(v, "document", text(object, "document"));
+    cli_view_field(v, "identity", text(object, "identity"));
+    for (const struct cli_json *c = cli_json_first(cli_json_get(object, "components")); c; c = c->next) {
+        const struct cli_json *by = cli_json_get(c, "implementation");
+        const char *what = *text(by, "abi") ? text(by, "abi") : text(by, "artifact");
+        cli_view_fieldf(v, c == cli_json_get(object, "components")->first ? "components" : "", "%s: %s%s%s", text(c, "name"),
+                        text(by, "kind"), *what ? " " : "", what);
+    }
+    for (const struct cli_json *g = cli_json_first(cli_json_get(object, "state_groups")); g; g = g->next)
+        cli_view_fieldf(v, g == cli_json_get(object, "state_groups")->first ? "state" : "", "%s: %s", text(g, "name"), text(g, "kind"));
+    for (const struct cli_json *d = cli_json_first(cli_json_get(object, "dependencies")); d; d = d->next)
+        cli_view_fieldf(v, d == cli_json_get(object, "dependencies")->first ? "depends on" : "", "%s %s%s", text(d, "kind"),
+                        text(d, "name"), cli_json_true(cli_json_get(d, "control_only")) ? ", for control alone" : "");
+}
+
 void cli_view_package(struct cli_view *v, const struct cli_json *root)
 {
     const char *path = text(root, "path");
@@ -224,6 +244,7 @@ void cli_view_package(struct cli_view *v, const struct cli_json *root)
     variants(v, "weights of single modules", cli_json_get(root, "parts"));
     components(v, cli_json_get(root, "components"));
     behaviour(v, root);
+    contract(v, cli_json_get(root, "contract"));
     facts(v, cli_json_get(root, "facts"));
     tensors(v, cli_json_get(root, "tensors"));
     files(v, cli_json_get(root, "files"));

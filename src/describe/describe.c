@@ -61,7 +61,7 @@ static bool run_dialect(struct tn_builder *b, bool by_convention)
 static void begin(struct tn_builder *b)
 {
     struct tn_description *d = b->d;
-    d->dialect = d->dialect_version = d->default_prompt = d->similarity = d->chain_document = TN_STR("");
+    d->dialect = d->dialect_version = d->default_prompt = d->similarity = d->chain_document = d->contract_identity = TN_STR("");
     tn_describe_tokenizer(b, NULL);
 }
 

@@ -16,6 +16,7 @@
 #include "describe/multi_vector.h"
 #include "describe/pooling.h"
 #include "describe/schema.h"
+#include "describe/standard/cache_deps.h"
 #include "describe/standard/standard.h"
 #include "package/onnx.h"
 #include "package/package.h"
@@ -197,6 +198,9 @@ struct tn_description {
     struct tn_json_doc contract; /* the package's own inference_metadata; zeroed when it has none */
     struct tn_json_doc content;  /* its own tenon_package.json, of this version; zeroed without one */
     struct tn_standard standard; /* the contract, typed; zeroed without one, or when its shape does not hold */
+    struct tn_str contract_identity; /* of a declared contract without a fault of its own, else "" */
+    struct tn_std_dependency *dependencies; /* what a cached result of its workflow depends on */
+    size_t dependency_count;
     struct tn_capability_need *capabilities; /* required: stated by the package, or derived from its structure */
     uint32_t capability_count;
     struct tn_hint_list hints; /* of the package's documents and of its model files */

@@ -40,11 +40,63 @@ void tn_description_write_facts(struct tn_json_writer *w, const struct tn_descri
     tn_jw_end_array(w);
 }
 
+static void write_parts(struct tn_json_writer *w, const char *key, struct tn_json parts, const char *const *members)
+{
+    tn_jw_key(w, key);
+    tn_jw_begin_array(w);
+    for (struct tn_json v = tn_json_first(parts); tn_json_is(parts, TN_JSON_OBJECT) && tn_json_present(v); v = tn_json_next(v)) {
+        tn_jw_begin_object(w);
+        tn_jw_member_str(w, "name", tn_json_key(v));
+        for (const char *const *m = members; *m; m++) {
+            tn_jw_key(w, *m);
+            if (tn_json_present(tn_json_get(v, *m))) tn_jw_json(w, tn_json_get(v, *m));
+            else tn_jw_null(w);
+        }
+        tn_jw_end_object(w);
+    }
+    tn_jw_end_array(w);
+}
+
+static void write_dependencies(struct tn_json_writer *w, const struct tn_description *d)
+{
+    tn_jw_key(w, "dependencies");
+    tn_jw_begin_array(w);
+    for (size_t i = 0; i < d->dependency_count; i++) {
+        tn_jw_begin_object(w);
+        tn_jw_member_cstr(w, "kind", tn_std_dependency_kind_name(d->dependencies[i].kind));
+        tn_jw_member_str(w, "name", d->dependencies[i].name);
+        tn_jw_member_bool(w, "control_only", d->dependencies[i].control_only);
+        tn_jw_end_object(w);
+    }
+    tn_jw_end_array(w);
+}
+
+/* What the package states of itself in the standard's form, or what an import made of its convention. */
+static void write_contract(struct tn_json_writer *w, const struct tn_description *d)
+{
+    static const char *const component[] = {"implementation", NULL}, *const group[] = {"kind", "layout", NULL};
+    struct tn_json root = tn_json_root(&d->contract);
+    tn_jw_key(w, "contract");
+    if (!tn_json_present(root)) {
+        tn_jw_null(w);
+        return;
+    }
+    tn_jw_begin_object(w);
+    tn_jw_member_str(w, "document", root.doc->file);
+    if (d->contract_identity.n) tn_jw_member_str(w, "identity", d->contract_identity);
+    else tn_jw_member_null(w, "identity");
+    write_parts(w, "components", tn_json_find(root, "/pipeline/workflow/components"), component);
+    write_parts(w, "state_groups", tn_json_find(root, "/pipeline/workflow/serving/state_service/groups"), group);
+    write_dependencies(w, d);
+    tn_jw_end_object(w);
+}
+
 void tn_description_write(struct tn_json_writer *w, const struct tn_description *d)
 {
     tn_jw_member_str(w, "dialect", d->dialect);
     tn_jw_member_str(w, "dialect_version", d->dialect_version);
     tn_description_write_content(w, d);
+    write_contract(w, d);
     tn_jw_key(w, "capabilities");
     tn_capability_needs_write(w, d->capabilities, d->capability_count);
     tn_jw_key(w, "hints");

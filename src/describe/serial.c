@@ -51,17 +51,19 @@ static enum tn_status to_yaml(const struct tn_description *d, struct tn_buf *jso
 
 /*
  * Broken files are not something left open: documents that were written for them would carry the fault into another form.
- * What this build merely does not know stands in them as undetermined. An import that stopped short is refused for each
- * reason, too: what could still be written, a contract of the bare graph, would be another one.
+ * Nor is what the caller got wrong, or left to choose, or a package that follows no convention: nothing could be said of it.
+ * What this build merely does not know stands in the documents as undetermined. An import that stopped short is refused for
+ * each reason, too: what could still be written, a contract of the bare graph, would be another one.
  */
 static bool refuses(const struct tn_description *d, const struct tn_finding *f)
 {
-    static const enum tn_status codes[] = {TN_ARTIFACT_MALFORMED, TN_PATH_ESCAPE, TN_DUPLICATE_TENSOR, TN_METADATA_INVALID};
+    static const enum tn_status codes[] = {TN_ARTIFACT_MALFORMED, TN_PATH_ESCAPE,     TN_DUPLICATE_TENSOR,  TN_METADATA_INVALID,
+                                           TN_INVALID_REQUEST,    TN_UNSUPPORTED_OPTION, TN_AMBIGUOUS_PACKAGE};
     bool stopped = tn_str_is(d->dialect, "genai_config") && !tn_json_present(tn_json_root(&d->contract));
     if (f->severity != TN_BLOCKER) return false;
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
         if (f->code == codes[i]) return true;
-    return stopped && f->code != TN_PROVIDER_UNAVAILABLE;
+    return d->dialect.n == 0 || (stopped && f->code != TN_PROVIDER_UNAVAILABLE);
 }
 
 /* What refuses the description comes first, then whatever else stands in the package's way: one list for every command. */

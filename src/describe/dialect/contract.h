@@ -15,6 +15,9 @@ struct tn_finding *tn_contract_contradiction(struct tn_builder *b, struct tn_jso
 /* v is neither compared nor obeyed. NULL as above. */
 struct tn_finding *tn_contract_unsupported(struct tn_builder *b, struct tn_json v, const char *what);
 
+/* contract_evidence.c: of any contract, its values, roles, identity and dependencies, for people and for caches. */
+void tn_contract_evidence(struct tn_builder *b, struct tn_json root);
+
 /* contract_facts.c: sizes, attention and precision. */
 void tn_contract_facts(struct tn_builder *b);
 /* contract_tokenizer.c */

@@ -8,6 +8,7 @@
 #include "describe/dialect/genai_wiring.h"
 
 #include "base/json_write.h"
+#include "describe/dialect/contract.h"
 #include "describe/requirements.h"
 #include "describe/roles.h"
 #include "describe/standard/check.h"
@@ -493,6 +494,7 @@ static enum tn_status take_document(struct tn_genai *g, struct tn_buf *text)
     if (status == TN_INSUFFICIENT_MEMORY) return tn_error_memory(err, TN_PHASE_DESCRIBE, "importing a contract");
     if (status) return status;
     tn_require_uses(g->b, &d->standard);
+    tn_contract_evidence(g->b, root);
     tn_take_generation(g->b, tn_json_get(root, "generation"));
     return TN_OK;
 }

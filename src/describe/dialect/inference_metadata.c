@@ -470,6 +470,7 @@ static void describe(struct tn_builder *b)
     else if (count == 1 && tn_builder_document(b, path, TN_JSON_OBJECT, doc)) root = tn_json_root(doc);
     if (tn_json_present(root)) judge(b, root);
     if (tn_json_present(root) && b->failed == TN_OK) take_requirements(b, root);
+    if (tn_json_present(root)) tn_contract_evidence(b, root);
     if (b->failed == TN_OK) read_components(b, root);
     if (tn_json_present(root)) tn_compare_with_convention(b);
 }
