@@ -198,9 +198,10 @@ static bool pays_not(const struct tn_rewrite *w, uint32_t i)
     uint32_t inside = l->inside[n->out[0]] > 0, outside = w->readers[n->out[0]] > l->inside[n->out[0]] || w->net->values[n->out[0]].output;
     for (uint32_t k = 0; k < n->in_count; k++) {
         if (!turns_operand(w, n, (enum role)l->role[i], k) || tn_rewrite_constant(w, n, k)) continue;
-        uint32_t p = maker(w, n, k);
+        uint32_t p = maker(w, n, k), own = 0;
+        for (uint32_t m = 0; m < n->in_count; m++) own += n->in[m].value == n->in[k].value && turns_operand(w, n, (enum role)l->role[i], m);
         if (p != TN_NET_NONE && l->in[p]) inside++;
-        else outside++;
+        else if (l->inside[n->in[k].value] == own) outside++; /* otherwise it is turned for another one anyhow */
     }
     return inside < outside;
 }

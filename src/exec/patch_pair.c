@@ -1,6 +1,6 @@
 /*
  * In front of products of 1 x 1 windows with channels last: depthwise windows become one operator with them
- * (ops/conv_last_pair.c), and a factor for each channel of an image is applied on the way in (ops/conv_last.c). Behind them,
+ * (ops/conv_last_pair.c), with a product that widens images in front of these, and a factor for each channel of an image is applied on the way in (ops/conv_last.c). Behind them,
  * residuals that end with channels of zeros are read without.
  */
 #include "exec/patch_kit.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Weights that each strip of a pair reads again: half of a small L2 cache. */
-enum { PAIR_WEIGHTS = 1 << 16, ATTRS = 24 };
+enum { PAIR_WEIGHTS = 1 << 16, ATTRS = 32 };
 
 static bool is_last_conv(const struct tn_node *n)
 {
@@ -74,6 +74,43 @@ static bool fold_deep(struct tn_rewrite *w, uint32_t i)
         in[in_count++] = n->in[residual];
     }
     return tn_rewrite_turn(w, i, &(struct tn_new_node){.domain = "tenon", .type = "LastPair", .version = 1, .in = in, .in_count = in_count, .attrs = attrs,
+                                                       .attr_count = count});
+}
+
+/* Whether rows of results are many beside those that two shares of them make twice. */
+static bool has_many_rows(const struct tn_rewrite *w, const struct tn_node *pair)
+{
+    enum { LEAST = 16 };
+    size_t strides, dilations;
+    const int64_t *stride = tn_attr_ints(pair, "strides", &strides), *dilation = tn_attr_ints(pair, "dilations", &dilations);
+    tn_dim_t rows = w->net->values[pair->out[0]].type.shape.dims[1], kernel = tn_rewrite_operand(w, pair, 1)->type.shape.dims[2];
+    int64_t twice = (kernel - 1) * (dilation ? dilation[0] : 1) + 1 - (stride ? stride[0] : 1);
+    return tn_dim_known(rows) && (twice < 1 || rows / LEAST >= twice);
+}
+
+/* A product that widens an image in front of a pair. */
+static bool fold_wide(struct tn_rewrite *w, uint32_t i)
+{
+    static const char *const folded[] = {"tenon.activation", "tenon.params", "tenon.line"};
+    static const char *const wide_folded[] = {"tenon.wide.activation", "tenon.wide.params", "tenon.wide.line"};
+    const struct tn_node n = w->net->nodes[i], *wide = tn_rewrite_source(w, &n, 0, 1);
+    struct tn_ref_value in[10];
+    struct tn_attr attrs[ATTRS];
+    int64_t weights;
+    uint32_t count = n.attr_count, at = n.in_count;
+    if (!tn_str_is(n.type, "LastPair") || !tn_str_is(n.domain, "tenon") || tn_node_attr(&n, "tenon.wide") || n.in_count > 8 || n.attr_count + 4 > ATTRS) return false;
+    if (!is_product(w, wide, &weights) || weights > PAIR_WEIGHTS || !has_many_rows(w, &n)) return false;
+    if (tn_node_attr(wide, "tenon.bias") || tn_node_attr(wide, "tenon.residual") || tn_node_attr(wide, "tenon.narrow")) return false;
+    const tn_dim_t *d = tn_rewrite_operand(w, wide, 1)->type.shape.dims;
+    if (d[0] <= d[1]) return false; /* nothing is saved */
+    memcpy(in, n.in, n.in_count * sizeof(*in));
+    memcpy(attrs, n.attrs, n.attr_count * sizeof(*attrs));
+    take_attrs(wide, folded, wide_folded, 3, attrs, &count);
+    attrs[count++] = (struct tn_attr){.name = TN_STR("tenon.wide"), .type = TN_ATTR_INT, .as = {.i = at}};
+    in[0] = wide->in[0];
+    in[at] = wide->in[1];
+    in[at + 1] = wide->in_count > 2 ? wide->in[2] : (struct tn_ref_value){TN_NET_NONE, 0};
+    return tn_rewrite_turn(w, i, &(struct tn_new_node){.domain = "tenon", .type = "LastPair", .version = 1, .in = in, .in_count = at + 2, .attrs = attrs,
                                                        .attr_count = count});
 }
 
@@ -143,7 +180,7 @@ static bool fold_zeros(struct tn_rewrite *w, uint32_t i)
 bool tn_patch_pair(struct tn_rewrite *w, uint32_t i)
 {
     int64_t weights;
-    if (fold_zeros(w, i)) return true;
+    if (fold_zeros(w, i) || fold_wide(w, i)) return true;
     if (!is_product(w, &w->net->nodes[i], &weights)) return false;
     return (weights <= PAIR_WEIGHTS && fold_deep(w, i)) || fold_factor(w, i);
 }

@@ -1,0 +1,154 @@
+/*
+ * Chains around depthwise convolutions: which nodes become which, and the same results as written, with one thread and two.
+ */
+#define _GNU_SOURCE
+#include "exec_graphs.h"
+
+/* The first input's image of this shape, some of whose numbers are not finite. */
+static struct given picture(int64_t images, int64_t channels, int64_t height, int64_t width)
+{
+    struct given in = image(5, true);
+    in.dims[0] = images;
+    in.dims[1] = channels;
+    in.dims[2] = height;
+    in.dims[3] = width;
+    return in;
+}
+
+/* As expect, and bit by bit with two threads. */
+static void expect_both(struct bytes g, const struct given *in, const char *patches, const char *types)
+{
+    struct outcome one, two;
+    run_graph(&g, NULL, 1, in, &one);
+    run_graph(&g, NULL, 2, in, &two);
+    for (uint32_t k = 0; k < one.count && two.good; k++) CHECK(memcmp(one.values[k], two.values[k], one.sizes[k] * sizeof(float)) == 0);
+    free_outcome(&one);
+    free_outcome(&two);
+    expect(g, in, patches, types);
+}
+
+struct widening {
+    const char *dims, *weights, *attrs;
+    int64_t images, height, width;
+    size_t taps;
+};
+
+/* 1 x 1 from 4 to 20, depthwise, 1 x 1 to 4. */
+static void widen(const struct widening *c, bool residual)
+{
+    struct bytes g = {0};
+    uint64_t state = 9;
+    begin();
+    reals(&g, "e", "20,4,1,1", 80, -1, 1, &state);
+    reals(&g, "eb", "20", 20, -1, 1, &state);
+    reals(&g, "v", c->weights, 20 * c->taps, -1, 1, &state);
+    reals(&g, "vb", "20", 20, -1, 1, &state);
+    reals(&g, "w", "4,20,1,1", 80, -1, 1, &state);
+    op(&g, "Conv", "x e eb", "a", "");
+    op(&g, "HardSwish", "a", "b", "");
+    op(&g, "Conv", "b v vb", "c", c->attrs);
+    op(&g, "Relu", "c", "d", "");
+    op(&g, "Conv", "d w", residual ? "f" : "y", "");
+    if (residual) op(&g, "Add", "x f", "y", "");
+    port(&g, 11, "x", TN_EL_F32, c->dims);
+    port(&g, 12, "y", TN_EL_F32, "a,4,h,w");
+    struct given in = picture(c->images, 4, c->height, c->width);
+    expect_both(g, &in, "\"pair\":2", "Transpose LastPair Transpose ");
+}
+
+TEST(images_that_are_widened_in_front_of_a_pair_stay_in_the_cache)
+{
+    static const struct widening cases[] = {
+        {"1,4,40,9", "20,1,3,3", "group=20 pads=1,1,1,1", 1, 40, 9, 9},
+        {"2,4,33,7", "20,1,3,3", "group=20 pads=1,1,1,1 strides=2,2", 2, 33, 7, 9},
+        {"1,4,120,5", "20,1,5,5", "group=20 pads=2,2,2,2 strides=2,2", 1, 120, 5, 25},
+        {"2,4,64,3", "20,1,3,3", "group=20 pads=2,2,2,2 dilations=2,1", 2, 64, 3, 9},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) widen(&cases[i], i == 0);
+}
+
+/* Few rows: two threads would make most of the wide image twice. */
+TEST(a_small_image_is_widened_for_itself)
+{
+    struct bytes g = {0};
+    uint64_t state = 9;
+    begin();
+    reals(&g, "e", "20,4,1,1", 80, -1, 1, &state);
+    reals(&g, "v", "20,1,3,3", 180, -1, 1, &state);
+    reals(&g, "w", "5,20,1,1", 100, -1, 1, &state);
+    op(&g, "Conv", "x e", "a", "");
+    op(&g, "Conv", "a v", "b", "group=20 pads=1,1,1,1");
+    op(&g, "Conv", "b w", "y", "");
+    port(&g, 11, "x", TN_EL_F32, "2,4,8,9");
+    port(&g, 12, "y", TN_EL_F32, "2,5,8,9");
+    struct given in = picture(2, 4, 8, 9);
+    expect_both(g, &in, "\"last\":3,\"pair\":1", "Transpose LastConv LastPair Transpose ");
+}
+
+/* Large windows over few channels stand in front; symbols are no hindrance. */
+TEST(a_stem_is_read_as_it_lies)
+{
+    struct bytes g = {0};
+    uint64_t state = 3;
+    begin();
+    reals(&g, "s", "24,3,5,5", 1800, -1, 1, &state);
+    reals(&g, "v", "24,1,3,3", 216, -1, 1, &state);
+    op(&g, "Conv", "x s", "a", "strides=2,2 pads=1,2,2,1");
+    op(&g, "Relu", "a", "b", "");
+    op(&g, "Conv", "b v", "y", "group=24 pads=1,1,1,1");
+    port(&g, 11, "x", TN_EL_F32, "n,3,h,w");
+    port(&g, 12, "y", TN_EL_F32, "n,24,oh,ow");
+    struct given in = picture(2, 3, 24, 28);
+    expect_both(g, &in, "\"activation\":1,\"last\":2", "Transpose LastConv LastConv Transpose ");
+}
+
+/* Zeros beside an addend are left out, other numbers not. */
+static void widen_residual(bool zeros)
+{
+    struct bytes g = {0};
+    uint64_t state = 4;
+    begin();
+    reals(&g, "v", "4,1,3,3", 36, -1, 1, &state);
+    reals(&g, "w", "6,4,1,1", 24, -1, 1, &state);
+    if (zeros) {
+        constant(&g, "shape", TN_EL_I64, "4", (int64_t[]){1, 2, 9, 8}, 32);
+        op(&g, "ConstantOfShape", "shape", "z", "");
+    } else {
+        reals(&g, "z", "1,2,9,8", 144, 0.5, 1, &state);
+    }
+    op(&g, "Conv", "x v", "a", "group=4 pads=1,1,1,1");
+    op(&g, "Conv", "a w", "b", "");
+    op(&g, "Concat", "x z", "c", "axis=1");
+    op(&g, "Add", "c b", "d", "");
+    op(&g, "Relu", "d", "y", "");
+    port(&g, 11, "x", TN_EL_F32, "1,4,9,8");
+    port(&g, 12, "y", TN_EL_F32, "1,6,9,8");
+    struct given in = picture(1, 4, 9, 8);
+    if (zeros) expect_both(g, &in, "\"pair\":2", "Transpose LastPair Transpose ");
+    else expect_both(g, &in, "\"pair\":1", "Transpose Transpose Concat LastPair Transpose ");
+}
+
+TEST(a_residual_that_is_widened_by_zeros_is_read_narrow)
+{
+    widen_residual(true);
+    widen_residual(false);
+}
+
+/* Plain 3 x 3 windows have their own road; what lies between two of them is not turned for one pool. */
+TEST(chains_end_at_plain_windows)
+{
+    struct bytes g = {0};
+    uint64_t state = 4;
+    begin();
+    reals(&g, "p", "8,8,3,3", 576, -1, 1, &state);
+    reals(&g, "v", "8,1,3,3", 72, -1, 1, &state);
+    op(&g, "Conv", "x v", "a", "group=8 pads=1,1,1,1");
+    op(&g, "MaxPool", "a", "b", "kernel_shape=2,2 strides=2,2");
+    op(&g, "Conv", "b p", "c", "pads=1,1,1,1");
+    op(&g, "MaxPool", "c", "d", "kernel_shape=2,2 strides=2,2");
+    op(&g, "Conv", "d p", "y", "pads=1,1,1,1");
+    port(&g, 11, "x", TN_EL_F32, "1,8,16,16");
+    port(&g, 12, "y", TN_EL_F32, "1,8,4,4");
+    struct given in = picture(1, 8, 16, 16);
+    expect_both(g, &in, "\"last\":2", "Transpose LastConv LastMaxPool Transpose Conv MaxPool Conv ");
+}
