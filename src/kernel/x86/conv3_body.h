@@ -9,7 +9,6 @@
  * linear layer; a tile's results depend on its own inputs alone.
  */
 #include "base/checked.h"
-#include "kernel/float16.h"
 #include "kernel/x86/after.h"
 #include "kernel/x86/tile_args.h"
 
@@ -43,35 +42,63 @@ static size_t point_stride(size_t lines)
     return (lines + 1) * TILES;
 }
 
-/* G g G' */
-static void spread_weights(const double g[9], float u[POINTS])
+struct conv3_weights {
+    const void *data; /* [maps][channels][9] */
+    enum tn_float_type type;
+    size_t maps, channels;
+    float *packed;
+};
+
+/* Maps of a group side by side, so that compilers make vectors of them; channels at a time that are widened together. */
+enum { LANES = (TILE_ROWS + 7) / 8 * 8, WIDENED = 16 };
+
+/* G g G' of each lane. */
+static void spread_weights(double g[9][LANES], float u[POINTS][LANES])
 {
     static const double G[6][3] = {{0.25, 0, 0}, {-1.0 / 6, -1.0 / 6, -1.0 / 6}, {-1.0 / 6, 1.0 / 6, -1.0 / 6},
                                    {1.0 / 24, 1.0 / 12, 1.0 / 6}, {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
-    double half[6][3];
+    double half[6][3][LANES];
     for (int i = 0; i < 6; i++) {
-        for (int j = 0; j < 3; j++) half[i][j] = G[i][0] * g[j] + G[i][1] * g[3 + j] + G[i][2] * g[6 + j];
+        for (int j = 0; j < 3; j++) {
+            for (int n = 0; n < LANES; n++) half[i][j][n] = G[i][0] * g[j][n] + G[i][1] * g[3 + j][n] + G[i][2] * g[6 + j][n];
+        }
     }
-    for (int i = 0; i < POINTS; i++) u[i] = (float)(half[i / 6][0] * G[i % 6][0] + half[i / 6][1] * G[i % 6][1] + half[i / 6][2] * G[i % 6][2]);
+    for (int i = 0; i < POINTS; i++) {
+        double(*h)[LANES] = half[i / 6];
+        for (int n = 0; n < LANES; n++) u[i][n] = (float)(h[0][n] * G[i % 6][0] + h[1][n] * G[i % 6][1] + h[2][n] * G[i % 6][2]);
+    }
+}
+
+/* Channels [from, to) of maps [begin, end), which are a group. */
+static void pack_channels(const struct conv3_weights *w, size_t begin, size_t end, size_t from, size_t to)
+{
+    float wide[TILE_ROWS][WIDENED * 9];
+    double g[9][LANES] = {{0}};
+    float u[POINTS][LANES];
+    const size_t each = w->maps * w->channels, n = end - begin;
+    for (size_t m = 0; m < n; m++) {
+        const char *source = (const char *)w->data + ((begin + m) * w->channels + from) * 9 * tn_float_type_size(w->type);
+        TN_ISA(to_f32)(w->type, source, wide[m], (to - from) * 9);
+    }
+    for (size_t c = from; c < to; c++) {
+        for (size_t m = 0; m < n; m++) {
+            for (size_t i = 0; i < 9; i++) g[i][m] = (double)wide[m][(c - from) * 9 + i];
+        }
+        spread_weights(g, u);
+        float *out = w->packed + begin * w->channels + c * n;
+        for (size_t i = 0; i < POINTS; i++) v_store_tail(out + i * each, v_tail(n), v_load(u[i]));
+    }
 }
 
 /* [36][groups of maps][channels][maps of the group] */
-void TN_ISA(conv3_pack)(const void *w, enum tn_float_type type, size_t maps, size_t channels, void *packed, unsigned rank, unsigned size)
+void TN_ISA(conv3_pack)(const void *data, enum tn_float_type type, size_t maps, size_t channels, void *packed, unsigned rank, unsigned size)
 {
+    const struct conv3_weights w = {data, type, maps, channels, packed};
     size_t begin, end, first, last, groups = groups_of(maps);
-    float u[POINTS];
-    double g[9];
     tn_share(groups, rank, size, &first, &last);
     for (size_t k = first; k < last; k++) {
         tn_share(maps, (unsigned)k, (unsigned)groups, &begin, &end);
-        for (size_t m = begin; m < end; m++) {
-            for (size_t c = 0; c < channels; c++) {
-                for (size_t i = 0; i < 9; i++) g[i] = (double)tn_load_element(type, w, (m * channels + c) * 9 + i);
-                spread_weights(g, u);
-                float *to = (float *)packed + begin * channels + c * (end - begin) + (m - begin);
-                for (size_t i = 0; i < POINTS; i++) to[i * maps * channels] = u[i];
-            }
-        }
+        for (size_t c = 0; c < channels; c += WIDENED) pack_channels(&w, begin, end, c, channels - c < WIDENED ? channels : c + WIDENED);
     }
 }
 
