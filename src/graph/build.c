@@ -4,7 +4,7 @@
  */
 #include "graph/graph.h"
 
-#include "base/checked.h"
+#include "ops/rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -470,7 +470,8 @@ uint32_t tn_graph_linear_pool(struct tn_graph *g, const char *name, uint32_t x, 
     struct tn_net *net = g->failed ? NULL : net_of(g);
     struct tn_node *n = net && net->node_count ? &net->nodes[net->node_count - 1] : NULL;
     struct recipe r = {.in_count = 0};
-    if (!n || x >= g->value_count || value_ref(g, x).value != n->out[0] || !tn_str_is(n->type, "Linear") || part_of(g) != TN_GRAPH_TOKENS) return TN_NO_VALUE;
+    bool last = n && x < g->value_count && value_ref(g, x).value == n->out[0] && part_of(g) == TN_GRAPH_TOKENS;
+    if (!last || !tn_str_is(n->type, "Linear")) return TN_NO_VALUE;
     for (uint32_t i = 0; i < n->in_count; i++) put_in(&r, i == 1 ? input_ref(g, TN_IN_SPANS) : n->in[i]);
     for (uint32_t i = 0; i < n->attr_count; i++) r.attrs[r.attr_count++] = n->attrs[i];
     put_int(&r, "sum", sum);
@@ -575,7 +576,7 @@ void tn_graph_hide_rows(struct tn_graph *g)
     struct tn_net *net = g->part[TN_GRAPH_TOKENS]->main;
     for (uint32_t i = 0; i < net->node_count; i++) {
         struct tn_node *n = &net->nodes[i];
-        if (tn_str_is(n->type, "Attention")) n->in[2] = (struct tn_ref_value){net->inputs[TN_IN_SPANS], 0};
+        if (tn_str_is(n->type, "Attention")) n->in[TN_ATTENTION_SPANS] = (struct tn_ref_value){net->inputs[TN_IN_SPANS], 0};
     }
 }
 

@@ -28,6 +28,9 @@
 
 #include "ops/op.h"
 
+/* Operands of Attention. */
+enum { TN_ATTENTION_QKV, TN_ATTENTION_OFFSETS, TN_ATTENTION_SPANS, TN_ATTENTION_BIAS, TN_ATTENTION_KEY, TN_ATTENTION_QUERY, TN_ATTENTION_ROWS };
+
 static inline enum tn_float_type tn_rows_type(enum tn_element e)
 {
     return e == TN_EL_F16 ? TN_FLOAT_F16 : e == TN_EL_BF16 ? TN_FLOAT_BF16 : TN_FLOAT_F32;

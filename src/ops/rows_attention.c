@@ -158,8 +158,6 @@ static bool run_rotary(struct tn_run *r)
 
 /* ---- Attention ---------------------------------------------------------------------------------------------------- */
 
-enum { QKV, OFFSETS, SPANS, BIAS, POSITION_KEY, POSITION_QUERY, ROWS, ATTENTION_OPERANDS };
-
 /* Operand i, where it is given, is a table of rows by distance, as wide as keys are. */
 static bool check_terms(struct tn_infer *x, uint32_t i, int64_t width)
 {
@@ -168,7 +166,7 @@ static bool check_terms(struct tn_infer *x, uint32_t i, int64_t width)
     if (!tn_in_given(x, i)) return true;
     if (!tn_in_shape(x, i, &s)) return false;
     if (tn_attr_int(x->node, "window", 0)) return tn_infer_refuse(x, "relative terms alone", "a window beside them");
-    if (!tn_in_given(x, ROWS) || s->rank != 2 || s->dims[1] != width)
+    if (!tn_in_given(x, TN_ATTENTION_ROWS) || s->rank != 2 || s->dims[1] != width)
         return tn_infer_refuse(x, "a row for each distance and the columns of all heads", "a table of another shape");
     return s->dims[0] == 2 * span || tn_infer_refuse(x, "two rows for each distance of the span", "%lld rows, a span of %lld",
                                                      (long long)s->dims[0], (long long)span);
@@ -177,9 +175,10 @@ static bool check_terms(struct tn_infer *x, uint32_t i, int64_t width)
 static bool check_bias(struct tn_infer *x, int64_t heads)
 {
     const struct tn_shape *s;
-    if (!tn_in_given(x, BIAS)) return true;
-    if (!tn_in_shape(x, BIAS, &s)) return false;
-    return (s->rank == 2 && s->dims[0] == heads) || tn_infer_refuse(x, "a bias for each of the heads", "another shape beside %lld heads", (long long)heads);
+    if (!tn_in_given(x, TN_ATTENTION_BIAS)) return true;
+    if (!tn_in_shape(x, TN_ATTENTION_BIAS, &s)) return false;
+    if (s->rank == 2 && s->dims[0] == heads) return true;
+    return tn_infer_refuse(x, "a bias for each of the heads", "another shape beside %lld heads", (long long)heads);
 }
 
 static bool infer_attention(struct tn_infer *x)
@@ -187,17 +186,19 @@ static bool infer_attention(struct tn_infer *x)
     const struct tn_shape *offsets;
     tn_dim_t rows;
     int64_t width, heads = tn_attr_int(x->node, "heads", 0), head_dim = tn_attr_int(x->node, "head_dim", 0);
-    if (!tn_rows_in(x, QKV, &rows, &width)) return false;
+    if (!tn_rows_in(x, TN_ATTENTION_QKV, &rows, &width)) return false;
     if (heads < 1 || head_dim < 1 || width % 3 || heads > width / 3 / head_dim || heads * head_dim != width / 3)
-        return tn_infer_refuse(x, "q, k and v side by side", "%lld columns for %lld heads of %lld", (long long)width, (long long)heads, (long long)head_dim);
-    if (!tn_in_shape(x, OFFSETS, &offsets) || offsets->rank != 1) return tn_infer_refuse(x, "offsets [S + 1]", "operand 1 of another shape");
-    return check_bias(x, heads) && check_terms(x, POSITION_KEY, width / 3) && check_terms(x, POSITION_QUERY, width / 3) &&
+        return tn_infer_refuse(x, "q, k and v side by side", "%lld columns for %lld heads of %lld", (long long)width, (long long)heads,
+                               (long long)head_dim);
+    if (!tn_in_shape(x, TN_ATTENTION_OFFSETS, &offsets) || offsets->rank != 1)
+        return tn_infer_refuse(x, "offsets [S + 1]", "operand 1 of another shape");
+    return check_bias(x, heads) && check_terms(x, TN_ATTENTION_KEY, width / 3) && check_terms(x, TN_ATTENTION_QUERY, width / 3) &&
            tn_rows_out(x, rows, width / 3);
 }
 
 static bool kept(const struct tn_net *net, const struct tn_node *node, const struct tn_kernels *kernels, struct tn_kept *out)
 {
-    bool relative = tn_net_at(net, node->in[POSITION_KEY]) || tn_net_at(net, node->in[POSITION_QUERY]);
+    bool relative = tn_net_at(net, node->in[TN_ATTENTION_KEY]) || tn_net_at(net, node->in[TN_ATTENTION_QUERY]);
     return kernels->attention_scratch_size((size_t)tn_attr_int(node, "length", 1), (size_t)tn_attr_int(node, "head_dim", 1), relative, &out->scratch);
 }
 
@@ -212,31 +213,52 @@ static const struct tn_tensor *given(const struct tn_run *r, uint32_t i)
     return i < r->in_count ? r->in[i] : NULL;
 }
 
-static bool run_attention(struct tn_run *r)
+/* What positions add to the products, where operands for it are given. */
+static void add_positions(const struct tn_run *r, struct tn_attention_args *a)
 {
-    size_t hidden = (size_t)r->out[0]->dims[1], heads = (size_t)tn_attr_int(r->node, "heads", 0);
-    size_t sequences = (size_t)r->in[OFFSETS]->dims[0] - 1;
-    const struct tn_tensor *spans = given(r, SPANS), *bias = given(r, BIAS), *key = given(r, POSITION_KEY), *query = given(r, POSITION_QUERY), *distance = given(r, ROWS);
-    const float *qkv = r->in[QKV]->data;
-    struct job j = {.kernels = r->kernels,
-                    .attention = {.q = qkv, .k = qkv + hidden, .v = qkv + 2 * hidden, .q_stride = 3 * hidden, .k_stride = 3 * hidden, .v_stride = 3 * hidden,
-                                  .out = r->out[0]->data, .out_stride = hidden, .offsets = r->in[OFFSETS]->data, .sequences = sequences, .heads = heads,
-                                  .head_dim = hidden / heads, .scale = (float)tn_attr_float(r->node, "scale", 1), .window = (size_t)tn_attr_int(r->node, "window", 0),
-                                  .seen = spans ? spans->data : NULL, .scratch = r->scratch, .scratch_bytes = r->scratch_bytes}};
-    struct tn_attention_args *a = &j.attention;
+    const struct tn_tensor *bias = given(r, TN_ATTENTION_BIAS), *distance = given(r, TN_ATTENTION_ROWS);
+    const struct tn_tensor *key = given(r, TN_ATTENTION_KEY), *query = given(r, TN_ATTENTION_QUERY);
     if (bias) {
         a->bias = bias->data;
         a->bias_stride = (size_t)bias->dims[1];
         a->bias_center = (size_t)bias->dims[1] / 2;
     }
-    if (distance) {
-        a->position_key = key ? key->data : NULL;
-        a->position_query = query ? query->data : NULL;
-        a->position_stride = hidden;
-        a->relative_row = distance->data;
-        a->relative_center = (size_t)distance->dims[0] / 2;
-    }
-    tn_run_team(r, r->in[QKV]->count * 8, attention_member, &j);
+    if (!distance) return;
+    a->position_key = key ? key->data : NULL;
+    a->position_query = query ? query->data : NULL;
+    a->position_stride = a->out_stride;
+    a->relative_row = distance->data;
+    a->relative_center = (size_t)distance->dims[0] / 2;
+}
+
+static bool run_attention(struct tn_run *r)
+{
+    const float *qkv = r->in[TN_ATTENTION_QKV]->data;
+    const struct tn_tensor *spans = given(r, TN_ATTENTION_SPANS);
+    size_t hidden = (size_t)r->out[0]->dims[1];
+    struct job j = {.kernels = r->kernels};
+    struct tn_attention_args *a = &j.attention;
+    *a = (struct tn_attention_args){
+        .q = qkv,
+        .k = qkv + hidden,
+        .v = qkv + 2 * hidden,
+        .q_stride = 3 * hidden,
+        .k_stride = 3 * hidden,
+        .v_stride = 3 * hidden,
+        .out = r->out[0]->data,
+        .out_stride = hidden,
+        .offsets = r->in[TN_ATTENTION_OFFSETS]->data,
+        .sequences = (size_t)r->in[TN_ATTENTION_OFFSETS]->dims[0] - 1,
+        .heads = (size_t)tn_attr_int(r->node, "heads", 0),
+        .head_dim = (size_t)tn_attr_int(r->node, "head_dim", 0),
+        .scale = (float)tn_attr_float(r->node, "scale", 1),
+        .window = (size_t)tn_attr_int(r->node, "window", 0),
+        .seen = spans ? spans->data : NULL,
+        .scratch = r->scratch,
+        .scratch_bytes = r->scratch_bytes,
+    };
+    add_positions(r, a);
+    tn_run_team(r, r->in[TN_ATTENTION_QKV]->count * 8, attention_member, &j);
     return true;
 }
 

@@ -16,7 +16,8 @@ static bool infer_part(struct tn_infer *x, uint32_t i, int64_t k, int64_t *n)
     if (!tn_in_shape(x, i, &w) || w->rank != 2 || !tn_rows_stored(t->element))
         return tn_infer_refuse(x, "weights of float32, float16 or bfloat16 of rank 2", "operand %u", i);
     if (w->dims[1] != k)
-        return tn_infer_refuse(x, "as many columns as the rows of x have", "weights of %lld columns beside %lld", (long long)w->dims[1], (long long)k);
+        return tn_infer_refuse(x, "as many columns as the rows of x have", "weights of %lld columns beside %lld", (long long)w->dims[1],
+                               (long long)k);
     *n += w->dims[0];
     return tn_rows_vector(x, i + 1, w->dims[0], "the bias");
 }
@@ -51,7 +52,8 @@ static bool infer_pooled(struct tn_infer *x)
     tn_dim_t rows;
     int64_t k, n;
     if (!tn_rows_in(x, X, &rows, &k) || !infer_parts(x, PARTS, k, &n)) return false;
-    if (!tn_in_shape(x, 1, &spans) || spans->rank != 2 || spans->dims[1] != 3) return tn_infer_refuse(x, "spans [S, 3]", "operand 1 of another shape");
+    if (!tn_in_shape(x, 1, &spans) || spans->rank != 2 || spans->dims[1] != 3)
+        return tn_infer_refuse(x, "spans [S, 3]", "operand 1 of another shape");
     return tn_rows_out(x, spans->dims[0], n);
 }
 
