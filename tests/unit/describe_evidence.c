@@ -137,6 +137,36 @@ TEST(facts_of_a_contract_are_bounded)
     kit_close(d);
 }
 
+/* A workflow of more components than anybody writes is described in no time, and says why a list is missing. */
+TEST(what_is_too_large_is_told)
+{
+    size_t n = 0, cap = 600000;
+    char *text = malloc(cap);
+    REQUIRE(text);
+    for (int i = 0; i < 1001; i++)
+        n += (size_t)snprintf(text + n, cap - n, "%s\"c%d\": {\"implementation\": {\"kind\": \"onnx\", \"artifact\": \"model.onnx\"}, \"ports\": "
+                              "{\"roles\": {\"logits\": \"logits\"}}}", i ? ", " : "", i);
+    char *whole = malloc(cap + 4096);
+    REQUIRE(whole);
+    snprintf(whole, cap + 4096, "{\"schema_version\": \"v1\", \"pipeline\": {\"workflow\": {\"manifest\": {\"capabilities\": [\"workflow_ssa\"]}, "
+             "\"inputs\": {\"tokens\": {\"contract\": {\"dtype\": \"int64\", \"rank\": 2, \"shape\": [\"batch\", \"sequence\"]}, \"role\": "
+             "{\"kind\": \"opaque\"}, \"source\": {\"kind\": \"request\"}, \"required\": true}}, \"outputs\": {}, \"components\": {%s}, "
+             "\"steps\": [{\"kind\": \"invoke\", \"component\": \"c0\", \"inputs\": {\"input_ids\": \"tokens\"}}]}}}", text);
+    put_contract("", "");
+    kit_put(CONTRACT, whole);
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    CHECK(d->contract_identity.n > 0);
+    CHECK_INT(d->dependency_count, 0);
+    KIT_EXPECT(d, TN_NOTE, TN_RESOURCE_LIMIT, CONTRACT, "", "too large to say");
+    size_t roles = 0;
+    for (uint32_t i = 0; i < d->fact_count; i++) roles += tn_str_starts(d->facts[i].name, "port.");
+    CHECK_INT(roles, 128); /* of 64 graphs, two each */
+    kit_close(d);
+    free(whole);
+    free(text);
+}
+
 TEST(every_allocation_of_evidence_can_fail)
 {
     put_contract("", "");

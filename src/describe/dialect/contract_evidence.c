@@ -15,8 +15,14 @@
 
 #define RULE "inference_metadata.contract/1"
 
-/* Facts are for reading: of a contract with more values the rest is told as a number. */
-enum { MOST_FACTS = 500, DEPTH = 12, NAME_BYTES = 256, MOST_ROLES = 2 * TN_ROLE_NONE };
+/*
+ * Facts are for reading: of a contract with more values the rest is told as a number, and graphs beyond the first are not
+ * asked. The largest published workflow has about thirty components.
+ */
+enum { MOST_FACTS = 500, DEPTH = 12, NAME_BYTES = 256, MOST_ROLES = 2 * TN_ROLE_NONE, MOST_GRAPHS = 64, MOST_COMPONENTS = 1000 };
+
+/* Comparisons of names; a quarter of a second or so. */
+#define MOST_WORK ((uint64_t)1 << 26)
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
@@ -111,7 +117,8 @@ static void ask_graph(struct tn_builder *b, const struct tn_std_component *c, co
 static void tell_roles(struct tn_builder *b)
 {
     const struct tn_std_workflow *w = &b->d->standard.workflow;
-    for (size_t i = 0; i < w->component_count && b->failed == TN_OK; i++) {
+    size_t asked = 0;
+    for (size_t i = 0; i < w->component_count && b->failed == TN_OK && asked < MOST_GRAPHS; i++) {
         const struct tn_std_component *c = &w->components[i];
         struct tn_onnx_view *view = NULL;
         struct tn_str path;
@@ -122,7 +129,7 @@ static void tell_roles(struct tn_builder *b)
         const struct tn_package_file *file = status ? NULL : tn_inventory_file(b->inv, path);
         if (file && !file->malformed) status = tn_inventory_onnx(b->inv, file, &view, b->scratch);
         if (status == TN_INSUFFICIENT_MEMORY) tn_builder_no_memory(b);
-        if (view) ask_graph(b, c, view);
+        if (view) ask_graph(b, c, view), asked++;
         tn_onnx_view_free(view);
     }
 }
@@ -146,6 +153,47 @@ static void take_identity(struct tn_builder *b, struct tn_json root)
     enum tn_status status = tn_standard_identity(root, b->alloc, &digest, b->scratch);
     if (status == TN_INSUFFICIENT_MEMORY) tn_builder_no_memory(b);
     if (!status) b->d->contract_identity = tn_builder_str(b, tn_str_of(tn_standard_identity_text(&digest, text)));
+}
+
+struct size {
+    uint64_t values, writes;
+};
+
+static void measure(const struct tn_std_steps *steps, struct size *n)
+{
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct tn_std_step *s = &steps->items[i];
+        n->values += s->inputs.count + s->outputs.count + s->merged_count + 1;
+        n->writes += 2 * s->carried_count;
+        measure(&s->setup, n);
+        measure(&s->body, n);
+        measure(&s->cases, n);
+        if (s->otherwise) measure(&(struct tn_std_steps){.items = s->otherwise, .count = 1}, n);
+    }
+}
+
+/* An upper bound of what the derivation compares. Counts are of parts of a document, so that no product overflows. */
+static uint64_t work_of(const struct tn_standard *doc)
+{
+    const struct tn_std_workflow *w = &doc->workflow;
+    struct size n = {0};
+    uint64_t ports = 0, effects = 0, bindings = 0, components = w->component_count;
+    measure(&w->steps, &n);
+    for (size_t i = 0; i < w->serving.group_count; i++) ports += w->serving.groups[i].port_count;
+    for (size_t i = 0; i < w->component_count; i++) effects += w->components[i].effects.count;
+    for (size_t i = 0; i < doc->adapters.artifact_count; i++) bindings += doc->adapters.artifacts[i].binding_count;
+    uint64_t flow = n.values * (ports + components) + w->cell_count * n.writes;
+    uint64_t domains = effects * effects + (effects ? components * n.values : 0);
+    return flow + domains + bindings * doc->adapters.target_count + components * doc->language_count;
+}
+
+/* What nobody would read is not derived, and that is told. */
+static bool is_readable(struct tn_builder *b, struct tn_json root)
+{
+    const struct tn_standard *doc = &b->d->standard;
+    if (doc->workflow.component_count <= MOST_COMPONENTS && work_of(doc) <= MOST_WORK) return true;
+    tn_at_json(tn_note(b, TN_RESOURCE_LIMIT, "the workflow is too large to say what a cached result of it depends on"), root);
+    return false;
 }
 
 static void take_dependencies(struct tn_builder *b)
@@ -173,5 +221,5 @@ void tn_contract_evidence(struct tn_builder *b, struct tn_json root)
     if (b->failed == TN_OK && tn_json_present(b->d->standard.at)) tell_roles(b);
     if (b->failed != TN_OK || is_faulty(b, root)) return;
     take_identity(b, root);
-    if (b->failed == TN_OK && tn_json_present(b->d->standard.workflow.at)) take_dependencies(b);
+    if (b->failed == TN_OK && tn_json_present(b->d->standard.workflow.at) && is_readable(b, root)) take_dependencies(b);
 }
