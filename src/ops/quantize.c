@@ -47,6 +47,14 @@ static bool scales_of(struct tn_run *r, const struct tn_tensor *x, const struct 
     return true;
 }
 
+/* Elements that follow each other with one scale, when there are many: 0 otherwise. */
+static uint64_t run_of(const struct scales *s, uint64_t count)
+{
+    enum { WORTH = 16 };
+    uint64_t run = s->one ? count : s->blocked ? 0 : s->inner;
+    return run >= WORTH ? run : 0;
+}
+
 /* ---- QuantizeLinear ----------------------------------------------------------------------------------------------- */
 
 static enum tn_element output_element(const struct tn_node *n, const struct tn_type *zero)
@@ -72,7 +80,32 @@ struct quantization {
     struct scales s;
     int64_t low, high;
     bool whole, saturate, narrow; /* narrow: quotients are rounded as the scale's type has them */
+    const struct tn_kernels *kernels;
+    uint64_t run; /* between floats and bytes: elements of one scale; 0: one by one */
 };
+
+static bool is_byte(enum tn_element e)
+{
+    return e == TN_EL_U8 || e == TN_EL_I8;
+}
+
+/* fn for the parts of [begin, end) that have one scale each, the k-th. */
+typedef void run_fn(const struct quantization *q, uint64_t begin, uint64_t end, uint64_t k);
+
+static void each_run(const struct quantization *q, uint64_t begin, uint64_t end, run_fn *fn)
+{
+    while (begin < end) {
+        uint64_t last = begin - begin % q->run + q->run;
+        if (last > end) last = end;
+        fn(q, begin, last, scale_of(&q->s, begin));
+        begin = last;
+    }
+}
+
+static int zero_of(const struct quantization *q, uint64_t k)
+{
+    return q->zero ? (int)tn_element_get_int(q->zero->element, q->zero->data, k) : 0;
+}
 
 static void range_of(enum tn_element e, int64_t *low, int64_t *high)
 {
@@ -108,16 +141,31 @@ static void quantize_items(void *user, uint64_t begin, uint64_t end)
     }
 }
 
+static void quantize_run(const struct quantization *q, uint64_t begin, uint64_t end, uint64_t k)
+{
+    struct tn_codes_args a = {.x = (const float *)q->x->data + begin, .y = (uint8_t *)q->y->data + begin, .count = end - begin,
+                              .scale = ((const float *)q->scale->data)[k], .zero = (float)zero_of(q, k), .low = (float)q->low, .high = (float)q->high};
+    q->kernels->to_codes(&a);
+}
+
+static void quantize_runs(void *user, uint64_t begin, uint64_t end)
+{
+    each_run(user, begin, end, quantize_run);
+}
+
 static bool run_quantize(struct tn_run *r)
 {
-    struct quantization q = {.x = r->in[0], .scale = r->in[1], .zero = r->in_count > 2 ? r->in[2] : NULL, .y = r->out[0]};
+    struct quantization q = {.x = r->in[0], .scale = r->in[1], .zero = r->in_count > 2 ? r->in[2] : NULL, .y = r->out[0], .kernels = r->kernels};
     if (!scales_of(r, q.x, q.scale, &q.s)) return false;
     if (q.zero && q.zero->count != q.scale->count) return tn_run_refuse(r, "a zero point for each scale", "%llu for %llu", (unsigned long long)q.zero->count, (unsigned long long)q.scale->count);
     q.whole = tn_elements_have(TN_ELS_INT | TN_ELS(U4) | TN_ELS(I4) | TN_ELS(U2) | TN_ELS(I2), q.y->element);
     q.saturate = tn_attr_int(r->node, "saturate", 1) != 0;
     q.narrow = q.x->element == TN_EL_F16 || q.x->element == TN_EL_BF16;
     if (q.whole) range_of(q.y->element, &q.low, &q.high);
-    if (tn_elements_have(TN_ELS_PACKED, q.y->element)) {
+    if (q.x->element == TN_EL_F32 && q.scale->element == TN_EL_F32 && is_byte(q.y->element)) q.run = run_of(&q.s, q.x->count);
+    if (q.run) {
+        tn_run_items(r, q.x->count, 1, quantize_runs, &q);
+    } else if (tn_elements_have(TN_ELS_PACKED, q.y->element)) {
         memset(q.y->data, 0, q.y->bytes);
         quantize_items(&q, 0, q.x->count); /* neighbours share bytes */
     } else {
@@ -157,13 +205,33 @@ static void dequantize_items(void *user, uint64_t begin, uint64_t end)
     }
 }
 
+static void dequantize_run(const struct quantization *q, uint64_t begin, uint64_t end, uint64_t k)
+{
+    const float scale = ((const float *)q->scale->data)[k];
+    const int zero = zero_of(q, k);
+    float *y = (float *)q->y->data + begin;
+    if (q->x->element == TN_EL_U8) {
+        const uint8_t *x = (const uint8_t *)q->x->data + begin;
+        for (uint64_t i = 0; i < end - begin; i++) y[i] = (float)(x[i] - zero) * scale;
+    } else {
+        const int8_t *x = (const int8_t *)q->x->data + begin;
+        for (uint64_t i = 0; i < end - begin; i++) y[i] = (float)(x[i] - zero) * scale;
+    }
+}
+
+static void dequantize_runs(void *user, uint64_t begin, uint64_t end)
+{
+    each_run(user, begin, end, dequantize_run);
+}
+
 static bool run_dequantize(struct tn_run *r)
 {
     struct quantization q = {.x = r->in[0], .scale = r->in[1], .zero = r->in_count > 2 ? r->in[2] : NULL, .y = r->out[0]};
     if (!scales_of(r, q.x, q.scale, &q.s)) return false;
     if (q.zero && q.zero->count != q.scale->count) return tn_run_refuse(r, "a zero point for each scale", "%llu for %llu", (unsigned long long)q.zero->count, (unsigned long long)q.scale->count);
     q.whole = tn_elements_have(TN_ELS_INT | TN_ELS(U4) | TN_ELS(I4) | TN_ELS(U2) | TN_ELS(I2), q.x->element);
-    tn_run_items(r, q.x->count, 6, dequantize_items, &q);
+    if (is_byte(q.x->element) && q.scale->element == TN_EL_F32 && q.y->element == TN_EL_F32) q.run = run_of(&q.s, q.x->count);
+    tn_run_items(r, q.x->count, q.run ? 1 : 6, q.run ? dequantize_runs : dequantize_items, &q);
     return true;
 }
 
