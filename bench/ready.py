@@ -17,6 +17,7 @@ import tempfile
 
 import numpy as np
 
+import forests
 import graphs
 
 PEER = """
@@ -62,7 +63,9 @@ def main():
     options = parser.parse_args()
     graphs.join_chunks()
     print(f"{'graph':24}{'ready ms':>10}{'(cold id)':>11}{'open':>7}{'plan':>7}{'load':>8}{'ORT':>9}{'ORT/ours':>9}{'peak MB':>9}{'ORT':>8}{'ours/ORT':>9}")
-    for name, file, make in graphs.ROWS:
+    forest_rows = [(name, f"forests/xgboost-{trees}x{depth}.onnx", lambda: {"X": forests.draw(1000, 2)[0]}) for name, trees, depth in
+                   (("forest 500 x depth 6", 500, 6), ("forest 1000 x depth 8", 1000, 8))]
+    for name, file, make in graphs.ROWS + forest_rows:
         path = graphs.CACHE / file
         if options.only not in name or not path.exists():
             continue

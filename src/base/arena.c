@@ -37,7 +37,8 @@ static bool grow(struct tn_arena *arena, size_t size)
     if (capacity < size) capacity = size;
     size_t total;
     if (!tn_add(capacity, CHUNK_HEADER, &total)) return false;
-    struct tn_arena_chunk *chunk = tn_malloc(arena->alloc, total);
+    /* A chunk of its own is written at once: it may come in huge pages. */
+    struct tn_arena_chunk *chunk = capacity == size ? tn_malloc_aligned(arena->alloc, total, 64) : tn_malloc(arena->alloc, total);
     if (!chunk) return false;
     chunk->next = arena->chunks;
     chunk->capacity = capacity;

@@ -31,19 +31,25 @@ struct list {
     size_t count, cap, each;
 };
 
+/* Room for more: of a run whose length is known, for all of it. */
+static bool make_room(struct tn_import *im, struct list *l, uint64_t more, uint64_t at)
+{
+    const uint64_t limit = im->model->ctx->limits.tensors;
+    if (more <= l->cap - l->count) return true;
+    if (l->count >= limit || more > limit - l->count) return tn_onnx_over_limit(im->r, at, "tensors", limit);
+    size_t need = l->count + (size_t)more, cap = l->cap > need / 2 ? l->cap * 2 : need;
+    if (cap < 8) cap = 8;
+    void *items = tn_arena_array(&im->model->arena, cap, l->each);
+    if (!items) return tn_onnx_no_memory(im->r);
+    if (l->count) memcpy(items, l->items, l->count * l->each);
+    l->items = items;
+    l->cap = cap;
+    return true;
+}
+
 static void *push(struct tn_import *im, struct list *l, uint64_t at)
 {
-    if (l->count == l->cap) {
-        size_t cap = l->cap ? l->cap * 2 : 8;
-        void *items = cap <= SIZE_MAX / 2 ? tn_arena_array(&im->model->arena, cap, l->each) : NULL;
-        if (l->count >= im->model->ctx->limits.tensors) tn_onnx_over_limit(im->r, at, "tensors", im->model->ctx->limits.tensors);
-        if (!items) tn_onnx_no_memory(im->r);
-        if (im->r->failed) return NULL;
-        if (l->count) memcpy(items, l->items, l->count * l->each);
-        l->items = items;
-        l->cap = cap;
-    }
-    return (char *)l->items + l->count++ * l->each;
+    return make_room(im, l, 1, at) ? (char *)l->items + l->count++ * l->each : NULL;
 }
 
 static float float_of(uint64_t bits)
@@ -192,11 +198,38 @@ bool tn_onnx_read_type(struct tn_import *im, struct tn_wire_range range, struct 
 
 /* ---- attributes --------------------------------------------------------------------------------------------------- */
 
+enum { RECENT = 4, SHORT = 64 };
+
 struct reading {
     struct list floats, ints, strings, tensors, graphs, types;
     struct tn_attr *out;
     bool stated; /* its type is written */
+    struct tn_str recent[RECENT]; /* short strings that came last: lists repeat few of them */
+    unsigned next;
 };
+
+static void add_string(struct tn_import *im, struct tn_wire_range range, struct reading *a)
+{
+    char text[SHORT];
+    size_t n = (size_t)(range.end - range.at);
+    struct tn_str *slot = push(im, &a->strings, range.at);
+    if (!slot) return;
+    *slot = TN_STR("");
+    if (range.end - range.at > SHORT) {
+        *slot = read_bytes(im, range);
+        return;
+    }
+    if (!tn_wire_copy(&im->r->wire, range, text, n)) {
+        tn_onnx_malformed(im->r, range.at, "in a string: %s", im->r->wire.why);
+        return;
+    }
+    for (unsigned i = 0; i < RECENT; i++) {
+        if (!a->recent[i].s || a->recent[i].n != n || memcmp(a->recent[i].s, text, n) != 0) continue;
+        *slot = a->recent[i];
+        return;
+    }
+    *slot = a->recent[a->next++ % RECENT] = read_bytes(im, range);
+}
 
 static void add_tensor(struct tn_import *im, const struct tn_wire_field *f, bool sparse, struct reading *a)
 {
@@ -210,7 +243,6 @@ static void add_tensor(struct tn_import *im, const struct tn_wire_field *f, bool
 static void read_value(struct tn_import *im, const struct tn_wire_field *f, struct reading *a, tn_inner_graph_fn *inner,
                        void *context)
 {
-    struct tn_str *text;
     struct tn_net **net;
     struct tn_type *type;
     switch (f->number) {
@@ -225,10 +257,7 @@ static void read_value(struct tn_import *im, const struct tn_wire_field *f, stru
     case ATTR_S: a->out->as.s = read_bytes(im, f->bytes); break;
     case ATTR_FLOATS: read_floats(im, f, &a->floats); break;
     case ATTR_INTS: read_ints(im, f, &a->ints); break;
-    case ATTR_STRINGS:
-        text = push(im, &a->strings, f->at);
-        if (text) *text = read_bytes(im, f->bytes);
-        break;
+    case ATTR_STRINGS: add_string(im, f->bytes, a); break;
     case ATTR_T:
     case ATTR_TENSORS: add_tensor(im, f, false, a); break;
     case ATTR_SPARSE:
@@ -300,21 +329,39 @@ static bool take_from_call(const struct tn_import *im, struct tn_attr *a)
     return false;
 }
 
-/* Exporters write the numbers of trees one by one, by the million. */
-static void read_more(struct tn_import *im, struct tn_onnx_at *m, const struct tn_wire_field *like, struct reading *a)
+enum { MORE = 256 };
+
+static void more_numbers(struct tn_import *im, struct tn_onnx_at *m, const struct tn_wire_field *like, struct list *l)
 {
-    uint64_t values[256];
+    uint64_t values[MORE];
+    bool ints = like->number == ATTR_INTS;
     size_t n;
-    bool ints = like->number == ATTR_INTS && like->type == TN_WIRE_VARINT;
-    if (!ints && !(like->number == ATTR_FLOATS && like->type == TN_WIRE_FIXED32)) return;
-    while ((n = tn_wire_more(&im->r->wire, &m->range, like, values, 256)) > 0) {
-        for (size_t i = 0; i < n; i++) {
-            void *slot = push(im, ints ? &a->ints : &a->floats, like->at);
-            if (!slot) return;
-            if (ints) *(int64_t *)slot = (int64_t)values[i];
-            else *(float *)slot = float_of(values[i]);
+    while ((n = tn_wire_more(&im->r->wire, &m->range, like, values, MORE)) > 0 && make_room(im, l, n, like->at)) {
+        for (size_t i = 0; i < n; i++, l->count++) {
+            if (ints) ((int64_t *)l->items)[l->count] = (int64_t)values[i];
+            else ((float *)l->items)[l->count] = float_of(values[i]);
         }
     }
+}
+
+static void more_strings(struct tn_import *im, struct tn_onnx_at *m, const struct tn_wire_field *like, struct reading *a)
+{
+    struct tn_wire_range ranges[MORE];
+    size_t n;
+    while (!im->r->failed && (n = tn_wire_more_bytes(&im->r->wire, &m->range, like, ranges, MORE)) > 0) {
+        for (size_t i = 0; i < n && !im->r->failed; i++) add_string(im, ranges[i], a);
+    }
+}
+
+/* Exporters write the numbers of trees one by one, by the million: how many is known from a first look. */
+static void read_more(struct tn_import *im, struct tn_onnx_at *m, const struct tn_wire_field *like, struct reading *a)
+{
+    bool ints = like->number == ATTR_INTS && like->type == TN_WIRE_VARINT, floats = like->number == ATTR_FLOATS && like->type == TN_WIRE_FIXED32;
+    struct list *l = ints ? &a->ints : floats ? &a->floats : like->number == ATTR_STRINGS ? &a->strings : NULL;
+    if (!l) return;
+    if (l->count == 1 && !make_room(im, l, tn_wire_count(&im->r->wire, m->range, like), like->at)) return;
+    if (l == &a->strings) more_strings(im, m, like, a);
+    else more_numbers(im, m, like, l);
 }
 
 bool tn_onnx_read_attr(struct tn_import *im, struct tn_wire_range range, tn_inner_graph_fn *inner, void *context,

@@ -78,10 +78,12 @@ static void scan_node(struct ordering *o, struct tn_wire_range range, uint32_t n
     while (tn_onnx_next(o->im->r, &m, &f)) {
         if (f.number == NODE_INPUT) add_edge(o, &o->read, f.bytes, node);
         if (f.number == NODE_OUTPUT && depth == 0) add_edge(o, &o->made, f.bytes, node);
-        if (f.number != NODE_ATTRIBUTE) continue;
+        if (f.number != NODE_ATTRIBUTE || !o->im->model->view->inner_graphs) continue;
         struct tn_onnx_at a = {.kind = TN_ONNX_ATTRIBUTE, .range = f.bytes};
-        while (tn_onnx_next(o->im->r, &a, &g)) {
+        const struct tn_onnx_field *field;
+        while ((field = tn_onnx_next(o->im->r, &a, &g))) {
             if (g.number == ATTRIBUTE_GRAPH || g.number == ATTRIBUTE_GRAPHS) scan_graph(o, g.bytes, node, depth + 1);
+            else if (field->repeated && field->kind != TN_ONNX_NESTED) tn_wire_skip(&o->im->r->wire, &a.range, &g);
         }
     }
 }

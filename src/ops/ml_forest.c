@@ -38,11 +38,12 @@ struct source {
     const struct tn_str *mode_names;
     struct numbers modes, splits, members;
     size_t count, missing_count;
+    uint8_t *mode; /* [count] */
 };
 
 enum mode { LEQ, LT, GTE, GT, EQ, NEQ, MEMBER, LEAF, MODES };
 
-static enum mode mode_of(const struct source *s, size_t i)
+static enum mode read_mode(const struct source *s, size_t i)
 {
     static const char *const names[MODES] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "BRANCH_MEMBER", "LEAF"};
     if (!s->mode_names) {
@@ -53,6 +54,21 @@ static enum mode mode_of(const struct source *s, size_t i)
         if (tn_str_is(s->mode_names[i], names[m])) return (enum mode)m;
     }
     return MODES;
+}
+
+/* Names that follow each other are often one text of the reader. */
+static void read_modes(struct source *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        size_t back = 1;
+        while (s->mode_names && back <= 2 && back <= i && s->mode_names[i - back].s != s->mode_names[i].s) back++;
+        s->mode[i] = s->mode_names && back <= 2 && back <= i && s->mode_names[i - back].n == s->mode_names[i].n ? s->mode[i - back] : (uint8_t)read_mode(s, i);
+    }
+}
+
+static enum mode mode_of(const struct source *s, size_t i)
+{
+    return (enum mode)s->mode[i];
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------------------------- */
@@ -294,6 +310,7 @@ static bool read_old(struct reading *r, const struct tn_node *node, const char *
         if (n[i] != s->count) return fail(r, "attributes of nodes of one length");
     }
     if (modes != s->count || s->splits.count != s->count || (s->missing_count && s->missing_count != s->count)) return fail(r, "attributes of nodes of one length");
+    read_modes(s);
     if (!sort_nodes(r)) return false;
     for (size_t i = 0; i < s->count && !r->wrong; i++) {
         if (i && s->trees[r->order[i]] == s->trees[r->order[i - 1]]) continue;
@@ -381,6 +398,7 @@ static bool read_new(struct reading *r, const struct tn_node *node, struct pendi
         if (n[i] != s->count) return fail(r, "attributes of nodes of one length");
     }
     if (s->modes.count != s->count || s->splits.count != s->count || (s->missing_count && s->missing_count != s->count)) return fail(r, "attributes of nodes of one length");
+    read_modes(s);
     if (r->leaf_weights.count != n[5] || s->members.count > INT32_MAX) return fail(r, "a target and a weight for each leaf");
     if (roots > s->count) return fail(r, "roots that are nodes");
     r->f->votes = tn_calloc(r->f->alloc, 2 * s->count + 2, sizeof(*r->f->votes));
@@ -403,6 +421,14 @@ void tn_forest_free(struct tn_forest *f)
     tn_free(f->alloc, f);
 }
 
+/* Zeros, which large ones get in huge pages. */
+static void *zeros(struct tn_alloc *alloc, size_t count, size_t each)
+{
+    void *p = tn_malloc_aligned(alloc, count * each, 64);
+    if (p) memset(p, 0, count * each);
+    return p;
+}
+
 struct tn_forest *tn_forest_new(struct tn_alloc *alloc, const struct tn_node *node, const char *votes, enum tn_element row, uint64_t targets,
                                 const char **wrong)
 {
@@ -418,18 +444,20 @@ struct tn_forest *tn_forest_new(struct tn_alloc *alloc, const struct tn_node *no
     size_t n = r.s.count;
     bool good = n <= INT32_MAX / 4;
     if (!good) *wrong = "fewer nodes";
-    f->nodes = good ? tn_calloc(alloc, n + 1, sizeof(*f->nodes)) : NULL;
-    f->roots = good ? tn_calloc(alloc, n + 1, sizeof(*f->roots)) : NULL;
-    f->leaves = good ? tn_calloc(alloc, 2 * n + 4, sizeof(*f->leaves)) : NULL;
+    f->nodes = good ? zeros(alloc, n + 1, sizeof(*f->nodes)) : NULL;
+    f->roots = good ? tn_malloc(alloc, (n + 1) * sizeof(*f->roots)) : NULL;
+    f->leaves = good ? zeros(alloc, 2 * n + 4, sizeof(*f->leaves)) : NULL;
     r.place = good ? tn_calloc(alloc, n + 1, sizeof(*r.place)) : NULL;
-    r.order = good ? tn_calloc(alloc, n + 1, sizeof(*r.order)) : NULL;
-    struct pending *stack = good ? tn_calloc(alloc, n + 2, sizeof(*stack)) : NULL;
-    good = f->nodes && f->roots && f->leaves && r.place && r.order && stack;
+    r.order = good ? tn_malloc(alloc, (n + 1) * sizeof(*r.order)) : NULL;
+    r.s.mode = good ? tn_malloc(alloc, n + 1) : NULL;
+    struct pending *stack = good ? tn_malloc(alloc, (n + 2) * sizeof(*stack)) : NULL;
+    good = f->nodes && f->roots && f->leaves && r.place && r.order && r.s.mode && stack;
     for (size_t i = 0; good && i < n; i++) r.place[i] = UINT32_MAX;
     good = good && (votes ? read_old(&r, node, votes, stack) : read_new(&r, node, stack)) && tn_forest_lay(f);
     if (r.wrong) *wrong = r.wrong;
     tn_free(alloc, r.place);
     tn_free(alloc, r.order);
+    tn_free(alloc, r.s.mode);
     tn_free(alloc, stack);
     if (good) return f;
     tn_forest_free(f);

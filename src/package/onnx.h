@@ -171,6 +171,7 @@ struct tn_onnx_view {
     struct tn_onnx_node *nodes; /* of the main graph, in order */
     uint32_t node_count;
     uint64_t nested_nodes; /* of graphs inside nodes */
+    bool inner_graphs;     /* whether an attribute holds one, in functions too */
     struct tn_onnx_operator *operators; /* in the order of their first use */
     uint32_t *operator_order;           /* indices, sorted by domain, then type */
     uint32_t operator_count;
@@ -190,6 +191,12 @@ struct tn_onnx_view {
  */
 enum tn_status tn_onnx_view_open(const struct tn_context *ctx, const struct tn_source *source,
                                  struct tn_onnx_view **out, struct tn_error *err);
+/*
+ * The same of a source that has been walked whole before and has not changed since, for whoever reads its nodes next
+ * (net/net.h): what stands in an attribute behind the beginning of a long list of numbers or strings is not looked at.
+ */
+enum tn_status tn_onnx_view_open_again(const struct tn_context *ctx, const struct tn_source *source, struct tn_onnx_view **out,
+                                       struct tn_error *err);
 /* The text form; `file` names it in errors, which quote line and column. The text is not needed afterwards. */
 enum tn_status tn_onnx_view_open_text(const struct tn_context *ctx, struct tn_str file, struct tn_str text,
                                       struct tn_onnx_view **out, struct tn_error *err);

@@ -26,7 +26,8 @@ struct tn_onnx_gather {
 struct tn_onnx_reader {
     const struct tn_context *ctx;
     struct tn_onnx_view *view;
-    bool light; /* counts, versions and external data alone */
+    bool light;  /* counts, versions and external data alone */
+    bool walked; /* not for the first time: long lists of attributes are passed by */
     struct tn_error *err;
     enum tn_status failed;
     struct tn_wire wire;

@@ -146,7 +146,7 @@ static void read_sparse(struct tn_onnx_reader *r, struct tn_wire_range range, st
     out->message = range;
 }
 
-enum { ATTRIBUTE_INT = 3 };
+enum { ATTRIBUTE_INT = 3, LONG_LIST = 4096 };
 
 static void read_attribute(struct tn_onnx_reader *r, struct tn_wire_range range, struct tn_str owner,
                            const struct tn_onnx_waiting *graph)
@@ -157,11 +157,16 @@ static void read_attribute(struct tn_onnx_reader *r, struct tn_wire_range range,
     struct tn_wire_field f;
     while ((field = tn_onnx_next(r, &m, &f))) {
         if (f.number == ATTRIBUTE_INT) r->other_axis = r->other_axis || f.value != 0;
-        if (field->kind != TN_ONNX_NESTED) continue;
+        if (field->kind != TN_ONNX_NESTED) {
+            if (field->repeated && r->walked && m.range.end - m.range.at > LONG_LIST) m.range.at = m.range.end;
+            else if (field->repeated) tn_wire_skip(&r->wire, &m.range, &f);
+            continue;
+        }
         if (field->sub == TN_ONNX_TENSOR) tn_onnx_read_tensor(r, f.bytes, owner, &tensor);
         if (field->sub == TN_ONNX_SPARSE_TENSOR) read_sparse(r, f.bytes, owner, &tensor);
-        if (field->sub == TN_ONNX_GRAPH)
-            wait_for(r, (struct tn_onnx_waiting){TN_ONNX_GRAPH, f.bytes, graph->depth + 1, graph->in_function});
+        if (field->sub != TN_ONNX_GRAPH) continue;
+        r->view->inner_graphs = true;
+        wait_for(r, (struct tn_onnx_waiting){TN_ONNX_GRAPH, f.bytes, graph->depth + 1, graph->in_function});
     }
 }
 
@@ -478,13 +483,13 @@ enum tn_status tn_onnx_read_model(struct tn_onnx_reader *r, const struct tn_sour
     return r->failed;
 }
 
-enum tn_status tn_onnx_view_open(const struct tn_context *ctx, const struct tn_source *source,
-                                 struct tn_onnx_view **out, struct tn_error *err)
+static enum tn_status open_view(const struct tn_context *ctx, const struct tn_source *source, bool walked, struct tn_onnx_view **out, struct tn_error *err)
 {
     bool top;
     *out = NULL;
     struct tn_onnx_reader *r = tn_onnx_reader_new(ctx, source->name, false, err);
     if (!r) return TN_INSUFFICIENT_MEMORY;
+    r->walked = walked;
     enum tn_status status = tn_onnx_read_model(r, source, &top);
     if (!status) {
         *out = r->view;
@@ -492,6 +497,18 @@ enum tn_status tn_onnx_view_open(const struct tn_context *ctx, const struct tn_s
     }
     tn_onnx_reader_free(r);
     return status;
+}
+
+enum tn_status tn_onnx_view_open(const struct tn_context *ctx, const struct tn_source *source,
+                                 struct tn_onnx_view **out, struct tn_error *err)
+{
+    return open_view(ctx, source, false, out, err);
+}
+
+enum tn_status tn_onnx_view_open_again(const struct tn_context *ctx, const struct tn_source *source, struct tn_onnx_view **out,
+                                       struct tn_error *err)
+{
+    return open_view(ctx, source, true, out, err);
 }
 
 void tn_onnx_view_free(struct tn_onnx_view *view)

@@ -26,10 +26,13 @@ bool tn_wire_fail(struct tn_wire *w, uint64_t at, const char *why)
     return false;
 }
 
+enum { FIRST_BLOCK = 4096 };
+
 static bool load(struct tn_wire *w, uint64_t at)
 {
     uint64_t left = at < w->source->size ? w->source->size - at : 0;
-    size_t n = left < TN_WIRE_BLOCK ? (size_t)left : TN_WIRE_BLOCK;
+    /* The next block follows this one where long lists are read: then more of it will be needed. */
+    size_t most = w->block_n && at - w->block_at <= w->block_n ? TN_WIRE_BLOCK : FIRST_BLOCK, n = left < most ? (size_t)left : most;
     w->block_n = 0;
     if (n == 0) return tn_wire_fail(w, at, "the file ends here");
     if (w->source->read(w->source->context, at, w->block, n) != 0) return tn_wire_fail(w, at, "cannot be read");
@@ -109,13 +112,80 @@ bool tn_wire_next(struct tn_wire *w, struct tn_wire_range *message, struct tn_wi
     }
 }
 
+/* The part of a message that lies in the block, when a run of `like` may begin there. */
+static bool in_block(const struct tn_wire *w, const struct tn_wire_range *message, const struct tn_wire_field *like, const unsigned char **p,
+                     const unsigned char **stop, unsigned char *key)
+{
+    uint64_t at = message->at, end = w->block_at + w->block_n < message->end ? w->block_at + w->block_n : message->end;
+    if (w->failed || like->number > 15 || at < w->block_at || at >= end) return false;
+    *p = w->block + (at - w->block_at);
+    *stop = *p + (end - at);
+    *key = (unsigned char)(like->number << 3 | like->type);
+    return true;
+}
+
+size_t tn_wire_more_bytes(struct tn_wire *w, struct tn_wire_range *message, const struct tn_wire_field *like, struct tn_wire_range *out, size_t cap)
+{
+    const unsigned char *p, *stop;
+    unsigned char key;
+    size_t n = 0;
+    if (like->type != TN_WIRE_BYTES || !in_block(w, message, like, &p, &stop, &key)) return 0;
+    for (; n < cap && w->fields < TN_WIRE_FIELDS && stop - p > 2 && *p == key && p[1] < 0x80 && stop - p - 2 >= p[1]; p += 2 + p[1], n++, w->fields++) {
+        uint64_t at = w->block_at + (uint64_t)(p + 2 - w->block);
+        out[n] = (struct tn_wire_range){at, at + p[1]};
+    }
+    message->at = w->block_at + (uint64_t)(p - w->block);
+    return n;
+}
+
+/* As tn_wire_more: what could be wrong is left to tn_wire_next. */
+size_t tn_wire_skip(struct tn_wire *w, struct tn_wire_range *message, const struct tn_wire_field *like)
+{
+    const unsigned char *p, *stop;
+    unsigned char key;
+    size_t n = 0;
+    if (!in_block(w, message, like, &p, &stop, &key)) return 0;
+    for (; w->fields + n < TN_WIRE_FIELDS && stop - p > 10 && *p == key; n++) {
+        const unsigned char *q = p + 1;
+        if (like->type == TN_WIRE_VARINT) {
+            while (q - p < 10 && *q & 0x80) q++;
+            if (q++ - p == 10) break;
+        } else if (like->type == TN_WIRE_BYTES) {
+            if (*q >= 0x80 || stop - q - 1 < *q) break;
+            q += 1 + *q;
+        } else {
+            q += like->type == TN_WIRE_FIXED32 ? 4 : 8;
+        }
+        p = q;
+    }
+    w->fields += n;
+    message->at = w->block_at + (uint64_t)(p - w->block);
+    return n;
+}
+
+uint64_t tn_wire_count(struct tn_wire *w, struct tn_wire_range message, const struct tn_wire_field *like)
+{
+    uint64_t n = 0, fields = w->fields;
+    struct tn_wire_field f = *like;
+    if (w->failed) return 0;
+    while (f.number == like->number && f.type == like->type) {
+        n += tn_wire_skip(w, &message, like);
+        if (!tn_wire_next(w, &message, &f)) break;
+        n++;
+    }
+    n -= n && (f.number != like->number || f.type != like->type);
+    w->fields = fields;
+    w->failed = false;
+    return n;
+}
+
 /* Only what lies whole in the block and has a number of up to nine bytes: no error is possible. */
 size_t tn_wire_more(struct tn_wire *w, struct tn_wire_range *message, const struct tn_wire_field *like, uint64_t *out, size_t cap)
 {
-    uint64_t at = message->at, end = w->block_at + w->block_n < message->end ? w->block_at + w->block_n : message->end;
+    const unsigned char *p, *stop;
+    unsigned char key;
     size_t n = 0;
-    if (w->failed || like->number > 15 || at < w->block_at || at >= end) return 0;
-    const unsigned char *p = w->block + (at - w->block_at), *stop = p + (end - at), key = (unsigned char)(like->number << 3 | like->type);
+    if (!in_block(w, message, like, &p, &stop, &key)) return 0;
     while (n < cap && w->fields < TN_WIRE_FIELDS && stop - p > 10 && *p == key) {
         const unsigned char *q = p + 1;
         uint64_t value = *q & 0x7F;
@@ -138,7 +208,7 @@ bool tn_wire_copy(struct tn_wire *w, struct tn_wire_range bytes, void *out, size
 {
     if (w->failed || n > bytes.end - bytes.at) return tn_wire_fail(w, bytes.at, "more bytes are needed than there are");
     if (n == 0) return true;
-    if (n > TN_WIRE_BLOCK) {
+    if (n > FIRST_BLOCK) {
         if (w->source->read(w->source->context, bytes.at, out, n) == 0) return true;
         return tn_wire_fail(w, bytes.at, "cannot be read");
     }

@@ -1,7 +1,7 @@
 /*
  * Protobuf wire format over a block source: fields one after the other, nested messages as ranges, nothing decoded that
- * nobody asks for. Reads in blocks of 4 KiB and jumps over what is skipped, so that a model of gigabytes costs a few
- * reads. The bytes are hostile: one sticky error with its place and reason, every length is checked against its
+ * nobody asks for. Reads 4 KiB at a time, more where one block follows the other, and jumps over what is skipped, so that a
+ * model of gigabytes costs a few reads. The bytes are hostile: one sticky error with its place and reason, every length is checked against its
  * enclosing range, and the number of fields visited is bounded. Encoding: protobuf.dev, "Encoding".
  *
  * Values of type TN_WIRE_BYTES stay ranges of the source: weights are never copied here.
@@ -13,7 +13,7 @@
 
 enum { TN_WIRE_VARINT = 0, TN_WIRE_FIXED64 = 1, TN_WIRE_BYTES = 2, TN_WIRE_FIXED32 = 5 };
 /* The largest unrolled graphs that are published have some million nodes of a dozen fields; 2^25 take half a second. */
-enum { TN_WIRE_BLOCK = 4096, TN_WIRE_FIELDS = 32 << 20 };
+enum { TN_WIRE_BLOCK = 32 << 10, TN_WIRE_FIELDS = 32 << 20 };
 
 struct tn_wire {
     const struct tn_source *source;
@@ -47,6 +47,12 @@ bool tn_wire_next(struct tn_wire *w, struct tn_wire_range *message, struct tn_wi
  * another one between them: at most `cap`, and perhaps fewer than there are. What is left comes by tn_wire_next.
  */
 size_t tn_wire_more(struct tn_wire *w, struct tn_wire_range *message, const struct tn_wire_field *like, uint64_t *out, size_t cap);
+/* The same of fields of type TN_WIRE_BYTES, whose lengths are below 128. */
+size_t tn_wire_more_bytes(struct tn_wire *w, struct tn_wire_range *message, const struct tn_wire_field *like, struct tn_wire_range *out, size_t cap);
+/* Moves on over such fields of any type, and returns how many. */
+size_t tn_wire_skip(struct tn_wire *w, struct tn_wire_range *message, const struct tn_wire_field *like);
+/* How many there are, this side of the first other field or error, neither of which this call is about: nothing moves on. */
+uint64_t tn_wire_count(struct tn_wire *w, struct tn_wire_range message, const struct tn_wire_field *like);
 /* One varint of at most 10 bytes and 64 bits from the front of a range, as packed numbers need it. */
 bool tn_wire_varint(struct tn_wire *w, struct tn_wire_range *range, uint64_t *out);
 /* Copies the first n bytes of a range that holds as many; false after an error. Small ranges come from the block. */

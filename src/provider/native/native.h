@@ -198,9 +198,9 @@ enum tn_status tn_native_net_run(struct tn_instance *instance, const struct tn_t
 void tn_native_net_release(struct tn_instance *instance);
 /* Nodes, attributes, types and the values of small constants. */
 struct tn_digest tn_native_net_structure(const struct tn_model *model);
-/* SHA-256 over the constants by graph and name; remembered under the stamps of the variant's files. */
-enum tn_status tn_native_net_weights(struct tn_model *model, const struct tn_variant *variant, const struct tn_context *ctx,
-                                     const struct tn_cancel *cancel, struct tn_digest *out, struct tn_error *err);
+/* SHA-256 over the constants by graph and name; remembered under the model's structure and the stamps of the variant's files. */
+enum tn_status tn_native_net_weights(struct tn_model *model, const struct tn_digest *structure, const struct tn_variant *variant,
+                                     const struct tn_context *ctx, const struct tn_cancel *cancel, struct tn_digest *out, struct tn_error *err);
 /* Under a key that names everything the value follows from. */
 bool tn_digest_recall(const struct tn_context *ctx, const struct tn_digest *key, struct tn_digest *value);
 void tn_digest_remember(const struct tn_context *ctx, const struct tn_digest *key, const struct tn_digest *value);

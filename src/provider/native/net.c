@@ -35,7 +35,7 @@ enum tn_status tn_native_net_open(const struct tn_context *ctx, const struct tn_
     if (st) return st;
     *open = true;
     struct tn_source source = tn_source_of_file(file, g->file->path);
-    st = tn_onnx_view_open(ctx, &source, &view, err);
+    st = tn_onnx_view_open_again(ctx, &source, &view, err);
     if (!st) st = tn_model_import(ctx, inv, &source, view, findings, model, err);
     if (!st && *model) tn_net_check(*model, findings);
     if (!st && *model && !findings->blockers) st = tn_net_infer(*model, findings, err);

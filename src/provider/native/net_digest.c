@@ -31,6 +31,47 @@ static void hash_constant(struct tn_sha256 *h, const struct tn_constant *c)
     for (size_t i = 0; i < c->bytes / sizeof(struct tn_str); i++) tn_sha256_update_str(h, ((const struct tn_str *)c->data)[i]);
 }
 
+/* The bytes of many small updates, some thousand at once. */
+struct gathered {
+    struct tn_sha256 *h;
+    size_t n;
+    unsigned char bytes[4096];
+};
+
+static inline void gather(struct gathered *g, const void *p, size_t n)
+{
+    if (n > sizeof(g->bytes) - g->n) {
+        tn_sha256_update(g->h, g->bytes, g->n);
+        g->n = 0;
+    }
+    if (n > sizeof(g->bytes)) tn_sha256_update(g->h, p, n);
+    else if (n) memcpy(g->bytes + g->n, p, n);
+    g->n += n > sizeof(g->bytes) ? 0 : n;
+}
+
+static void gather_u64(struct gathered *g, uint64_t v)
+{
+    const unsigned char bytes[8] = {(unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16), (unsigned char)(v >> 24),
+                                    (unsigned char)(v >> 32), (unsigned char)(v >> 40), (unsigned char)(v >> 48), (unsigned char)(v >> 56)};
+    gather(g, bytes, sizeof(bytes));
+}
+
+static void hash_list(struct tn_sha256 *h, const struct tn_attr *a)
+{
+    struct gathered g;
+    g.h = h;
+    g.n = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->type == TN_ATTR_INTS) {
+            gather_u64(&g, (uint64_t)a->as.ints[i]);
+        } else {
+            gather_u64(&g, a->as.strings[i].n);
+            gather(&g, a->as.strings[i].s, a->as.strings[i].n);
+        }
+    }
+    tn_sha256_update(h, g.bytes, g.n);
+}
+
 static void hash_attr(struct tn_sha256 *h, const struct tn_model *model, const struct tn_attr *a)
 {
     tn_sha256_update_str(h, a->name);
@@ -42,11 +83,7 @@ static void hash_attr(struct tn_sha256 *h, const struct tn_model *model, const s
     case TN_ATTR_STRING: tn_sha256_update_str(h, a->as.s); break;
     case TN_ATTR_FLOATS: tn_sha256_update(h, a->as.floats, a->count * sizeof(*a->as.floats)); break;
     case TN_ATTR_INTS:
-        for (size_t i = 0; i < a->count; i++) tn_sha256_update_u64(h, (uint64_t)a->as.ints[i]);
-        break;
-    case TN_ATTR_STRINGS:
-        for (size_t i = 0; i < a->count; i++) tn_sha256_update_str(h, a->as.strings[i]);
-        break;
+    case TN_ATTR_STRINGS: hash_list(h, a); break;
     case TN_ATTR_TENSOR:
     case TN_ATTR_TENSORS:
     case TN_ATTR_SPARSE_TENSOR:
@@ -168,13 +205,12 @@ static bool weigh_net(struct weights *w, const struct tn_net *net)
     return true;
 }
 
-static struct tn_digest cache_key(const struct tn_model *model, const struct tn_variant *variant)
+static struct tn_digest cache_key(const struct tn_model *model, const struct tn_digest *structure, const struct tn_variant *variant)
 {
     struct tn_sha256 h;
-    struct tn_digest structure = tn_native_net_structure(model);
     tn_sha256_init(&h);
     tn_sha256_update_str(&h, TN_STR("graph weights/1"));
-    tn_sha256_update(&h, structure.bytes, sizeof(structure.bytes));
+    tn_sha256_update(&h, structure->bytes, sizeof(structure->bytes));
     for (uint32_t i = 0; i < variant->file_count; i++) {
         const struct tn_package_file *file = &model->inv->files[variant->files[i]];
         tn_sha256_update_str(&h, file->path);
@@ -187,10 +223,10 @@ static struct tn_digest cache_key(const struct tn_model *model, const struct tn_
     return tn_sha256_finish(&h);
 }
 
-enum tn_status tn_native_net_weights(struct tn_model *model, const struct tn_variant *variant, const struct tn_context *ctx,
-                                     const struct tn_cancel *cancel, struct tn_digest *out, struct tn_error *err)
+enum tn_status tn_native_net_weights(struct tn_model *model, const struct tn_digest *structure, const struct tn_variant *variant,
+                                     const struct tn_context *ctx, const struct tn_cancel *cancel, struct tn_digest *out, struct tn_error *err)
 {
-    struct tn_digest key = cache_key(model, variant);
+    struct tn_digest key = cache_key(model, structure, variant);
     struct weights w = {.model = model, .ctx = ctx, .cancel = cancel, .err = err};
     if (tn_digest_recall(ctx, &key, out)) return TN_OK;
     tn_sha256_init(&w.h);
