@@ -234,7 +234,7 @@ static tn_status check_options(struct cli *cli, const char *task)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (!cli_given(&cli->values, names[i])) continue;
         cli_refuse(cli, TN_UNSUPPORTED_OPTION, names[i], "--%s is not for %s", names[i], task);
-        snprintf(cli->problem.expected, sizeof(cli->problem.expected), "it for embedding.dense alone");
+        snprintf(cli->problem.expected, sizeof(cli->problem.expected), "a package of one dense vector per text, and --task %s", kinds[0]);
         return cli->problem.code;
     }
     return TN_OK;

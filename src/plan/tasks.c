@@ -7,28 +7,46 @@
 
 #include <string.h>
 
-static bool is_evidence(const struct tn_task *task, const struct tn_fact *f)
+/* Whether a name begins with a pattern, in which '%' stands for digits. */
+static bool begins(struct tn_str name, const char *pattern)
 {
-    for (const char *const *prefix = task->evidence; prefix && *prefix; prefix++)
-        if (tn_str_starts(f->name, *prefix)) return !f->descriptive;
-    return false;
+    size_t i = 0;
+    for (; *pattern; pattern++) {
+        bool digits = *pattern == '%';
+        if (i >= name.n || (digits ? name.s[i] < '0' || name.s[i] > '9' : name.s[i] != *pattern)) return false;
+        for (i++; digits && i < name.n && name.s[i] >= '0' && name.s[i] <= '9';) i++;
+    }
+    return true;
 }
 
+/* What is off or not stated speaks for nothing. */
+static bool says_nothing(struct tn_str value)
+{
+    return tn_str_is(value, "false") || tn_str_is(value, "null") || tn_str_is(value, "\"\"");
+}
+
+static void write_fact(struct tn_json_writer *w, const struct tn_fact *f)
+{
+    tn_jw_begin_object(w);
+    tn_jw_member_str(w, "name", f->name);
+    tn_jw_key(w, "value");
+    tn_jw_raw(w, f->value);
+    tn_jw_member_str(w, "file", f->file);
+    tn_jw_member_str(w, "pointer", f->pointer);
+    tn_jw_member_str(w, "rule", f->rule);
+    tn_jw_end_object(w);
+}
+
+/* The most telling first, as the task lists them. */
 static void write_evidence(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task *task)
 {
     tn_jw_key(w, "evidence");
     tn_jw_begin_array(w);
-    for (uint32_t i = 0; i < d->fact_count; i++) {
-        const struct tn_fact *f = &d->facts[i];
-        if (!is_evidence(task, f)) continue;
-        tn_jw_begin_object(w);
-        tn_jw_member_str(w, "name", f->name);
-        tn_jw_key(w, "value");
-        tn_jw_raw(w, f->value);
-        tn_jw_member_str(w, "file", f->file);
-        tn_jw_member_str(w, "pointer", f->pointer);
-        tn_jw_member_str(w, "rule", f->rule);
-        tn_jw_end_object(w);
+    for (const char *const *pattern = task->evidence; pattern && *pattern; pattern++) {
+        for (uint32_t i = 0; i < d->fact_count; i++) {
+            const struct tn_fact *f = &d->facts[i];
+            if (begins(f->name, *pattern) && !f->descriptive && !says_nothing(f->value)) write_fact(w, f);
+        }
     }
     tn_jw_end_array(w);
 }

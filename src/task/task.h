@@ -59,7 +59,10 @@ struct tn_task {
      */
     enum tn_status (*options)(const struct tn_description *d, const struct tn_task_route *route, uint64_t width,
                               struct tn_arena *arena, struct tn_option *out, uint32_t *count, struct tn_error *err);
-    /* Beginnings of the names of facts that say that a package serves the task, NULL-terminated. */
+    /*
+     * Beginnings of the names of facts that say that a package serves the task, the most telling first, NULL-terminated;
+     * '%' stands for a number. None is the beginning of another.
+     */
     const char *const *evidence;
     /* The request as a document: its table, and what turns a document that passed it into the typed request. */
     const struct tn_doctype *request;
