@@ -172,8 +172,6 @@ static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct t
     return read ? TN_OK : tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
 }
 
-static const char *const evidence[] = {"encoder.architecture", "head.", NULL};
-
 const struct tn_task tn_task_question_answer = {
     .name = "question-answer",
     .contract = "tenon.question-answer/v1",
@@ -183,7 +181,7 @@ const struct tn_task tn_task_question_answer = {
     .assess = assess,
     .write_route = write_route,
     .options = tn_answer_options,
-    .evidence = evidence,
+    .evidence = tn_head_facts,
     .request = &tn_answer_request_type,
     .read = read,
 };

@@ -17,8 +17,6 @@ struct tn_classify_defaults {
 };
 
 struct tn_classify_defaults tn_classify_defaults_of(const struct tn_head *head);
-/* Whether labels exclude one another. */
-bool tn_classify_is_single(const struct tn_head *head);
 
 enum tn_status tn_classify_options(const struct tn_description *d, const struct tn_task_route *route, uint64_t width,
                                    struct tn_arena *arena, struct tn_option *out, uint32_t *count, struct tn_error *err);

@@ -16,14 +16,15 @@ static void assess(const struct tn_description *d, struct tn_findings *findings,
     tn_need_head(d, kinds, 1, "labels of texts", findings, out);
 }
 
-bool tn_classify_is_single(const struct tn_head *head)
+/* Whether labels exclude one another. */
+static bool is_single(const struct tn_head *head)
 {
     return head->problem != TN_PROBLEM_REGRESSION && head->problem != TN_PROBLEM_MULTI_LABEL && head->outputs > 1;
 }
 
 struct tn_classify_defaults tn_classify_defaults_of(const struct tn_head *head)
 {
-    return (struct tn_classify_defaults){.top_k = tn_classify_is_single(head) ? 1 : 0,
+    return (struct tn_classify_defaults){.top_k = is_single(head) ? 1 : 0,
                                          .threshold = head->problem == TN_PROBLEM_MULTI_LABEL};
 }
 
@@ -106,8 +107,6 @@ static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct t
     return TN_OK;
 }
 
-static const char *const evidence[] = {"encoder.architecture", "head.", NULL};
-
 const struct tn_task tn_task_classify_text = {
     .name = "classify.text",
     .contract = "tenon.classify.text/v1",
@@ -117,7 +116,7 @@ const struct tn_task tn_task_classify_text = {
     .assess = assess,
     .write_route = write_route,
     .options = tn_classify_options,
-    .evidence = evidence,
+    .evidence = tn_head_facts,
     .request = &tn_classify_request_type,
     .read = read,
 };

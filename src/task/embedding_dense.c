@@ -67,16 +67,8 @@ bool tn_embedding_normalizes(const struct tn_description *d)
 
 static void assess(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out)
 {
-    /* Earlier stages have said why something is not there: a consequence is not another fault. */
-    bool explained = findings->blockers > 0 || d->findings.blockers > 0;
-    *out = (struct tn_task_route){.max_tokens = d->max_seq_length};
+    bool explained = tn_need_encoder(d, findings, out);
     const struct tn_module *pooling = tn_embedding_pooling(d);
-    if (d->component_count > 0) {
-        out->component = &d->components[0];
-    } else if (!explained) {
-        tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
-                        "the package holds no encoder that this build knows");
-    }
     const char *head = out->component ? other_head(out->component) : NULL;
     if (!pooling && head) {
         refuse_head(d, out->component, head, findings);
@@ -94,24 +86,10 @@ static void assess(const struct tn_description *d, struct tn_findings *findings,
 
 /* ---- documents ------------------------------------------------------------------------------------------------- */
 
-static void write_modules(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route)
-{
-    tn_jw_key(w, "modules");
-    tn_jw_begin_array(w);
-    for (uint32_t i = 0; i < d->module_count; i++) {
-        tn_jw_begin_object(w);
-        tn_jw_member_u64(w, "index", d->modules[i].index);
-        tn_jw_member_cstr(w, "kind", tn_module_kind_name(d->modules[i].kind));
-        tn_jw_member_cstr(w, "runs_in", i < route->module_end ? "provider" : "recipe");
-        tn_jw_end_object(w);
-    }
-    tn_jw_end_array(w);
-}
-
 static void write_route(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route)
 {
     const struct tn_module *pooling = tn_embedding_pooling(d);
-    write_modules(w, d, route);
+    tn_text_modules_write(w, d, route);
     tn_text_route_write(w, d, route);
     tn_jw_member_bool(w, "prompt_in_pooling", !pooling || pooling->include_prompt);
     tn_jw_member_bool(w, "normalizes", tn_embedding_normalizes(d));

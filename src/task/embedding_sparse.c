@@ -88,14 +88,7 @@ static void refuse(const struct tn_description *d, struct tn_findings *findings)
 
 static void assess(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out)
 {
-    /* Earlier stages have said why something is not there: a consequence is not another fault. */
-    bool explained = findings->blockers > 0 || d->findings.blockers > 0;
-    *out = (struct tn_task_route){.max_tokens = d->max_seq_length};
-    if (d->component_count > 0) {
-        out->component = &d->components[0];
-    } else if (!explained) {
-        tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS, "the package holds no encoder that this build knows");
-    }
+    bool explained = tn_need_encoder(d, findings, out);
     if (!tn_sparse_pooling(d) || !reads_vocabulary(d)) {
         if (!explained) refuse(d, findings);
         return;
@@ -124,16 +117,7 @@ enum tn_status tn_sparse_options(const struct tn_description *d, const struct tn
 static void write_route(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route)
 {
     const struct tn_module *pooling = tn_sparse_pooling(d);
-    tn_jw_key(w, "modules");
-    tn_jw_begin_array(w);
-    for (uint32_t i = 0; i < d->module_count; i++) {
-        tn_jw_begin_object(w);
-        tn_jw_member_u64(w, "index", d->modules[i].index);
-        tn_jw_member_cstr(w, "kind", tn_module_kind_name(d->modules[i].kind));
-        tn_jw_member_cstr(w, "runs_in", "provider");
-        tn_jw_end_object(w);
-    }
-    tn_jw_end_array(w);
+    tn_text_modules_write(w, d, route);
     tn_text_route_write(w, d, route);
     tn_jw_member_cstr(w, "strategy", pooling->sum ? "sum" : "max");
     tn_jw_member_bool(w, "log_twice", pooling->twice);

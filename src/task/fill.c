@@ -108,8 +108,6 @@ static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct t
     return read_targets(tn_json_get(root, "targets"), arena, r) ? TN_OK : tn_error_memory(err, TN_PHASE_REQUEST, "reading the request");
 }
 
-static const char *const evidence[] = {"encoder.architecture", "head.", NULL};
-
 const struct tn_task tn_task_fill = {
     .name = "fill-mask",
     .contract = "tenon.fill-mask/v1",
@@ -119,7 +117,7 @@ const struct tn_task tn_task_fill = {
     .assess = assess,
     .write_route = write_route,
     .options = tn_fill_options,
-    .evidence = evidence,
+    .evidence = tn_head_facts,
     .request = &tn_fill_request_type,
     .read = read,
 };

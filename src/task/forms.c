@@ -63,14 +63,15 @@ static bool read_items(struct tn_json list, struct tn_arena *arena, struct tn_fo
     return true;
 }
 
-enum tn_status tn_form_read_name(struct tn_json v, const char *option, struct tn_arena *arena, const char **out, struct tn_error *err)
+/* A role as NUL-terminated text; NULL in *out: absent. */
+static enum tn_status read_role(struct tn_json v, struct tn_arena *arena, const char **out, struct tn_error *err)
 {
     struct tn_str s;
     *out = NULL;
     if (!tn_json_str(v, &s)) return TN_OK;
     if (s.n && memchr(s.s, 0, s.n)) {
-        struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "%s holds a NUL byte", option);
-        tn_at_option(f, option);
+        struct tn_finding *f = tn_error_set(err, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "role holds a NUL byte");
+        tn_at_option(f, "role");
         return TN_INVALID_REQUEST;
     }
     *out = tn_arena_strndup(arena, s.s, s.n);
@@ -107,7 +108,7 @@ static enum tn_status read_choices(struct tn_json root, struct tn_arena *arena, 
         .timeout_ms = tn_form_read_count(root, "timeout_ms"),
     };
     (void)tn_json_bool(tn_json_get(root, "atomic"), &out->atomic);
-    return tn_form_read_name(tn_json_get(root, "role"), "role", arena, &out->role, err);
+    return read_role(tn_json_get(root, "role"), arena, &out->role, err);
 }
 
 enum tn_status tn_form_begin(struct tn_json root, const char *list, size_t request_size, struct tn_arena *arena,

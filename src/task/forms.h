@@ -32,8 +32,6 @@ enum tn_status tn_form_begin(struct tn_json root, const char *list, size_t reque
      (r)->batch = (form).choices.batch, (r)->timeout_ms = (form).choices.timeout_ms)
 /* A member of the type tn_form_count; 0: absent. */
 unsigned tn_form_read_count(struct tn_json root, const char *name);
-/* A string as NUL-terminated text; NULL with *out for absent. */
-enum tn_status tn_form_read_name(struct tn_json v, const char *option, struct tn_arena *arena, const char **out, struct tn_error *err);
 tn_score_choice tn_form_read_scores(struct tn_json v);
 
 extern const struct tn_doctype tn_form_id, tn_form_truncation, tn_form_side, tn_form_scores, tn_form_count, tn_form_timeout;

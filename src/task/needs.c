@@ -9,6 +9,19 @@
 
 /* ---- common needs --------------------------------------------------------------------------------------------------- */
 
+bool tn_need_encoder(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out)
+{
+    bool explained = findings->blockers > 0 || d->findings.blockers > 0;
+    *out = (struct tn_task_route){.max_tokens = d->max_seq_length};
+    if (d->component_count > 0) {
+        out->component = &d->components[0];
+    } else if (!explained) {
+        tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
+                        "the package holds no encoder that this build knows");
+    }
+    return explained;
+}
+
 void tn_need_tokenizer(const struct tn_description *d, struct tn_findings *findings)
 {
     if (d->tokenizer.present) return;
@@ -38,6 +51,8 @@ void tn_need_length(const struct tn_description *d, struct tn_findings *findings
 }
 
 /* ---- a head --------------------------------------------------------------------------------------------------------------- */
+
+const char *const tn_head_facts[] = {"encoder.architecture", "head.", NULL};
 
 void tn_at_class(struct tn_finding *f, const struct tn_description *d)
 {
@@ -109,15 +124,8 @@ static void refuse_head(const struct tn_description *d, const enum tn_head_kind 
 void tn_need_head(const struct tn_description *d, const enum tn_head_kind *kinds, size_t count, const char *what,
                   struct tn_findings *findings, struct tn_task_route *out)
 {
-    /* Earlier stages have said why something is not there: a consequence is not another fault. */
-    bool explained = findings->blockers > 0 || d->findings.blockers > 0;
-    *out = (struct tn_task_route){.max_tokens = d->max_seq_length};
-    if (d->component_count == 0) {
-        if (!explained) tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
-                                        "the package holds no encoder that this build knows");
-        return;
-    }
-    out->component = &d->components[0];
+    bool explained = tn_need_encoder(d, findings, out);
+    if (!out->component) return;
     out->first_module = out->module_end = d->module_count;
     if (d->head && among(kinds, count, d->head->kind)) out->head = d->head;
     else if (out->component->architecture.n || !explained) refuse_head(d, kinds, count, what, findings);

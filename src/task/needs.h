@@ -9,6 +9,15 @@
 void tn_need_tokenizer(const struct tn_description *d, struct tn_findings *findings);
 void tn_need_length(const struct tn_description *d, struct tn_findings *findings);
 
+/*
+ * Begins a route with the length and the encoder: a blocker where there is none and nobody has said why. Returns whether
+ * earlier stages have said why something is not there: a consequence is not another fault.
+ */
+bool tn_need_encoder(const struct tn_description *d, struct tn_findings *findings, struct tn_task_route *out);
+
+/* Facts that speak for a task that reads a head. */
+extern const char *const tn_head_facts[];
+
 /* Where the class stands: the place of a finding about it. */
 void tn_at_class(struct tn_finding *f, const struct tn_description *d);
 

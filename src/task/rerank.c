@@ -239,8 +239,6 @@ static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct t
     return TN_OK;
 }
 
-static const char *const evidence[] = {"encoder.architecture", "head.", NULL};
-
 const struct tn_task tn_task_rerank = {
     .name = "rerank",
     .contract = "tenon.rerank/v1",
@@ -250,7 +248,7 @@ const struct tn_task tn_task_rerank = {
     .assess = assess,
     .write_route = write_route,
     .options = tn_rerank_options,
-    .evidence = evidence,
+    .evidence = tn_head_facts,
     .request = &tn_rerank_request_type,
     .read = read,
 };

@@ -87,8 +87,6 @@ static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct t
     return TN_OK;
 }
 
-static const char *const evidence[] = {"encoder.architecture", "head.", NULL};
-
 const struct tn_task tn_task_tag = {
     .name = "tag",
     .contract = "tenon.tag/v1",
@@ -98,7 +96,7 @@ const struct tn_task tn_task_tag = {
     .assess = assess,
     .write_route = write_route,
     .options = tn_tag_options,
-    .evidence = evidence,
+    .evidence = tn_head_facts,
     .request = &tn_tag_request_type,
     .read = read,
 };

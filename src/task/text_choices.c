@@ -79,6 +79,20 @@ void tn_text_choices_state(const struct tn_text_choices *c, struct tn_stated *s)
 
 /* ---- documents ------------------------------------------------------------------------------------------------------ */
 
+void tn_text_modules_write(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route)
+{
+    tn_jw_key(w, "modules");
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < d->module_count; i++) {
+        tn_jw_begin_object(w);
+        tn_jw_member_u64(w, "index", d->modules[i].index);
+        tn_jw_member_cstr(w, "kind", tn_module_kind_name(d->modules[i].kind));
+        tn_jw_member_cstr(w, "runs_in", i < route->module_end ? "provider" : "recipe");
+        tn_jw_end_object(w);
+    }
+    tn_jw_end_array(w);
+}
+
 void tn_text_route_write(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route)
 {
     tn_jw_key(w, "prompts");

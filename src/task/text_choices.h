@@ -39,6 +39,8 @@ void tn_text_choices_state(const struct tn_text_choices *c, struct tn_stated *s)
 const char *tn_truncation_name(tn_truncation truncation);
 const char *tn_side_name(tn_side side);
 
+/* Member of a plan's recipe object: each module of the chain and where it runs. */
+void tn_text_modules_write(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route);
 /* Members of a plan's recipe object: prompts, default_prompt, max_tokens, truncation_side. */
 void tn_text_route_write(struct tn_json_writer *w, const struct tn_description *d, const struct tn_task_route *route);
 

@@ -327,8 +327,6 @@ enum tn_status tn_pre_byte_level_load(struct tn_text_loader *ld, struct tn_json 
 enum tn_status tn_pre_metaspace_load(struct tn_text_loader *ld, struct tn_json stage, struct tn_pre_tokenizer *out);
 enum tn_status tn_pre_byte_level(struct tn_text_scratch *s, const struct tn_pre_tokenizer *step);
 enum tn_status tn_pre_metaspace(struct tn_text_scratch *s, const struct tn_pre_tokenizer *step);
-/* Metaspace's "replacement": one character. */
-enum tn_status tn_load_replacement(struct tn_text_loader *ld, struct tn_json stage, uint32_t *out);
 
 /* ---- the byte alphabet ---------------------------------------------------------------------------------------- */
 

@@ -46,7 +46,8 @@ static enum tn_status load_scheme(struct tn_text_loader *ld, struct tn_json stag
     return tn_load_malformed(ld, stage, "add_prefix_space", "true, or false together with prepend_scheme \"never\"");
 }
 
-enum tn_status tn_load_replacement(struct tn_text_loader *ld, struct tn_json stage, uint32_t *out)
+/* One character. */
+static enum tn_status load_replacement(struct tn_text_loader *ld, struct tn_json stage, uint32_t *out)
 {
     struct tn_str s;
     enum tn_status status = tn_load_str(ld, stage, "replacement", &s);
@@ -63,7 +64,7 @@ enum tn_status tn_pre_metaspace_load(struct tn_text_loader *ld, struct tn_json s
     enum tn_status status = tn_load_members(ld, stage, "Metaspace",
                                             "type replacement prepend_scheme split add_prefix_space str_rep");
     out->split = true;
-    if (!status) status = tn_load_replacement(ld, stage, &out->replacement);
+    if (!status) status = load_replacement(ld, stage, &out->replacement);
     if (!status) status = load_scheme(ld, stage, out);
     if (!status && split.doc && !tn_json_is(split, TN_JSON_NULL)) status = tn_load_bool(ld, stage, "split", NULL, &out->split);
     if (status) return status;

@@ -51,9 +51,7 @@ struct tn_regex {
     bool can_be_empty; /* a match may be */
 };
 
-bool tn_regex_set_has(const struct tn_regex_set *set, uint32_t c);
-/* The same by looking at every part: for the compiler, which fills `ascii` by it. */
+/* Whether a class has a character, by looking at every part: the compiler fills `ascii` by it. */
 bool tn_regex_set_search(const struct tn_regex_set *set, uint32_t c);
-bool tn_regex_is_word(uint32_t c);
 
 #endif

@@ -53,6 +53,12 @@ uint64_t tn_regex_steps(const struct tn_regex_run *run)
 
 /* ---- classes ------------------------------------------------------------------------------------------------------ */
 
+static bool is_word(uint32_t c)
+{
+    if (c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE)) return true;
+    return tn_uc_regex(c) & TN_UC_REGEX_WORD;
+}
+
 static bool item_has(const struct tn_regex_item *i, uint32_t c)
 {
     bool has = false;
@@ -64,7 +70,7 @@ static bool item_has(const struct tn_regex_item *i, uint32_t c)
     } else if (i->categories) {
         has = tn_uc_in(c, i->categories);
     } else if (i->bits) {
-        has = i->outside ? tn_regex_is_word(c) : (tn_uc_regex(c) & i->bits) != 0;
+        has = i->outside ? is_word(c) : (tn_uc_regex(c) & i->bits) != 0;
     } else {
         has = c >= i->low && c <= i->high;
     }
@@ -79,16 +85,10 @@ bool tn_regex_set_search(const struct tn_regex_set *set, uint32_t c)
     return set->negated;
 }
 
-bool tn_regex_set_has(const struct tn_regex_set *set, uint32_t c)
+static bool set_has(const struct tn_regex_set *set, uint32_t c)
 {
     if (c < 128) return set->ascii[c >> 5] >> (c & 31) & 1;
     return tn_regex_set_search(set, c);
-}
-
-bool tn_regex_is_word(uint32_t c)
-{
-    if (c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE)) return true;
-    return tn_uc_regex(c) & TN_UC_REGEX_WORD;
 }
 
 /* ---- memory of failures ------------------------------------------------------------------------------------------- */
@@ -131,12 +131,12 @@ static void set_failed(struct tn_regex_run *run, uint32_t pc, size_t at)
 
 static bool word_at(const struct tn_regex_run *run, size_t at)
 {
-    return at < run->count && tn_regex_is_word(run->chars[at].c);
+    return at < run->count && is_word(run->chars[at].c);
 }
 
 static bool holds(const struct tn_regex_run *run, enum tn_regex_assert which, size_t at)
 {
-    bool before = at > 0 && tn_regex_is_word(run->chars[at - (at > 0)].c);
+    bool before = at > 0 && is_word(run->chars[at - (at > 0)].c);
     switch (which) {
     case TN_RX_TEXT_BEGIN: return at == 0;
     case TN_RX_TEXT_END: return at == run->count;
@@ -173,7 +173,7 @@ static enum outcome execute(struct machine *m, uint32_t pc, size_t at, size_t *e
 
 static bool in_set(const struct tn_regex_run *run, uint32_t set, size_t at)
 {
-    return at < run->count && tn_regex_set_has(&run->regex->sets[set], run->chars[at].c);
+    return at < run->count && set_has(&run->regex->sets[set], run->chars[at].c);
 }
 
 /* Takes back the newest choice; false: none is left above `base`. */
