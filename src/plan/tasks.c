@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-/* Whether a name begins with a pattern, in which '%' stands for digits. */
+/* Whether a name begins with a pattern, in which '#' stands for digits. */
 static bool begins(struct tn_str name, const char *pattern)
 {
     size_t i = 0;
     for (; *pattern; pattern++) {
-        bool digits = *pattern == '%';
+        bool digits = *pattern == '#';
         if (i >= name.n || (digits ? name.s[i] < '0' || name.s[i] > '9' : name.s[i] != *pattern)) return false;
         for (i++; digits && i < name.n && name.s[i] >= '0' && name.s[i] <= '9';) i++;
     }

@@ -159,7 +159,7 @@ static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct t
     return TN_OK;
 }
 
-static const char *const evidence[] = {"encoder.architecture", "multi_vector.", "module.%.type", "module.%.kind", NULL};
+static const char *const evidence[] = {"encoder.architecture", "multi_vector.", "module.#.type", "module.#.kind", NULL};
 
 const struct tn_task tn_task_embedding_multi = {
     .name = "embedding.multi",

@@ -161,8 +161,8 @@ static enum tn_status read(struct tn_json root, struct tn_arena *arena, struct t
     return TN_OK;
 }
 
-static const char *const evidence[] = {"encoder.architecture", "head.", "module.%.type", "module.%.kind", "module.%.pooling_strategy",
-                                       "module.%.activation_function", NULL};
+static const char *const evidence[] = {"encoder.architecture", "head.", "module.#.type", "module.#.kind", "module.#.pooling_strategy",
+                                       "module.#.activation_function", NULL};
 
 const struct tn_task tn_task_embedding_sparse = {
     .name = "embedding.sparse",

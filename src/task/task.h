@@ -61,7 +61,7 @@ struct tn_task {
                               struct tn_arena *arena, struct tn_option *out, uint32_t *count, struct tn_error *err);
     /*
      * Beginnings of the names of facts that say that a package serves the task, the most telling first, NULL-terminated;
-     * '%' stands for a number. None is the beginning of another.
+     * '#' stands for a number. None is the beginning of another.
      */
     const char *const *evidence;
     /* The request as a document: its table, and what turns a document that passed it into the typed request. */
