@@ -38,15 +38,20 @@ TEST(a_component_without_an_input_is_told_where_it_is_missing)
     static const struct {
         struct edit edit;
         const char *place;
+        size_t told;
     } rows[] = {
-        {{CONTRACT, INPUTS, "          inputs: []\n"}, EMBEDDER "/ports/inputs"},
-        {{CONTRACT, INPUTS, ""}, EMBEDDER "/ports/inputs"},
+        {{CONTRACT, INPUTS, "          inputs: {}\n"}, EMBEDDER "/ports/inputs", 1},
+        {{CONTRACT, INPUTS, ""}, EMBEDDER "/ports/inputs", 1},
+        /* What the tables refuse is not told again; under a misspelt name they may well stand. */
+        {{CONTRACT, INPUTS, "          inputs: 7\n"}, EMBEDDER "/ports/inputs", 1},
+        {{CONTRACT, INPUTS, "          inputs: []\n"}, EMBEDDER "/ports/inputs", 1},
+        {{CONTRACT, "          inputs:\n            text:\n", "          inptus:\n            text:\n"}, EMBEDDER "/ports/inputs", 0},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct tn_description *d = edited(&rows[i].edit, 1);
         REQUIRE(d);
-        if (at(d, rows[i].place) == 0) {
-            test_fail(__FILE__, __LINE__, "row %zu: nothing at %s", i, rows[i].place);
+        if (at(d, rows[i].place) != rows[i].told) {
+            test_fail(__FILE__, __LINE__, "row %zu: %zu at %s", i, at(d, rows[i].place), rows[i].place);
             print_findings(&d->findings);
         }
         kit_close(d);
