@@ -58,6 +58,33 @@ TEST(a_component_without_an_input_is_told_where_it_is_missing)
     }
 }
 
+/* Axis 0 is that of the texts. Ports that say where their rows lie were compared with it already. */
+TEST(rows_lie_on_the_first_axis)
+{
+#define SCOPE(axis) {CONTRACT, "        implementation:\n", "        row_scope:\n          axis: " axis "\n        implementation:\n"}
+#define BARE {CONTRACT, LAYOUT, ""}
+    static const struct {
+        struct edit edits[3];
+        size_t told;
+    } rows[] = {
+        {{SCOPE("1"), BARE, BARE}, 1},
+        {{SCOPE("0"), BARE, BARE}, 0},
+        {{SCOPE("0")}, 0},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct tn_description *d = edited(rows[i].edits, 3);
+        REQUIRE(d);
+        if (at(d, EMBEDDER "/row_scope/axis") != rows[i].told) {
+            test_fail(__FILE__, __LINE__, "row %zu", i);
+            print_findings(&d->findings);
+        }
+        if (rows[i].told)
+            KIT_EXPECT(d, TN_BLOCKER, TN_METADATA_INVALID, CONTRACT, EMBEDDER "/row_scope/axis", "contradict each other", "1",
+                       "0, the axis of the texts");
+        kit_close(d);
+    }
+}
+
 /* ---- one fault, one measure ----------------------------------------------------------------------------------------------- */
 
 #define ATTENTION "model:\n  attention:\n    type: multi_head\n    num_attention_heads: 3\n    head_dim: 9\n"
