@@ -43,6 +43,15 @@ static bool is_image(const struct tn_rewrite *w, struct tn_ref_value ref)
     return t->kind == TN_KIND_TENSOR && t->element == TN_EL_F32 && t->shape.known && t->shape.rank == 4;
 }
 
+/* Whether few channels fill vectors as well as rows do, or half as well: the rest of a chain gains, too. */
+static bool lanes_pay(int64_t channels, tn_dim_t width)
+{
+    enum { LANES = 16 };
+    if (channels >= LANES) return true;
+    if (!tn_dim_known(width) || width < 1) return false;
+    return 2 * channels * ((width + LANES - 1) / LANES) >= width;
+}
+
 static enum role role_of_conv(const struct tn_rewrite *w, const struct tn_node *n)
 {
     const struct tn_net_value *v = tn_rewrite_operand(w, n, 1);
@@ -56,7 +65,7 @@ static enum role role_of_conv(const struct tn_rewrite *w, const struct tn_node *
     for (uint32_t i = 0; i < 4; i++) {
         if (!tn_dim_known(d[i]) || d[i] < 1) return NONE;
     }
-    if (groups > 1) return d[1] == 1 && d[0] == groups ? DEEP : NONE;
+    if (groups > 1) return d[1] == 1 && d[0] == groups && lanes_pay(groups, w->net->values[n->out[0]].type.shape.dims[3]) ? DEEP : NONE;
     bool close = (!stride || (stride[0] == 1 && stride[1] == 1)) && (!dilation || (dilation[0] == 1 && dilation[1] == 1));
     return d[2] == 3 && d[3] == 3 && close && d[0] >= THREE_LEAST && d[1] >= THREE_LEAST ? NONE : DENSE;
 }
@@ -190,20 +199,60 @@ static void count_inside(struct tn_rewrite *w)
     }
 }
 
+/* What turning an image costs: its channels, of images of one shape. */
+static uint64_t cost_of(const struct tn_rewrite *w, uint32_t value)
+{
+    enum { UNKNOWN = 64 };
+    const tn_dim_t *d = w->net->values[value].type.shape.dims;
+    if (d[2] == 1 && d[3] == 1) return 0;
+    return tn_dim_known(d[1]) ? (uint64_t)d[1] : UNKNOWN;
+}
+
+/* Whether the image is turned for a node, or back from it, and for no other. */
+static bool comes_from_outside(const struct tn_rewrite *w, const struct tn_node *n, enum role role, uint32_t k)
+{
+    const struct tn_last *l = w->last;
+    uint32_t p = maker(w, n, k), own = 0;
+    if ((p != TN_NET_NONE && l->in[p]) || tn_rewrite_constant(w, n, k)) return false;
+    for (uint32_t m = 0; m < n->in_count; m++) own += n->in[m].value == n->in[k].value && turns_operand(w, n, role, m);
+    return l->inside[n->in[k].value] == own;
+}
+
+static bool goes_outside(const struct tn_rewrite *w, uint32_t i)
+{
+    uint32_t y = w->net->nodes[i].out[0];
+    return w->readers[y] > w->last->inside[y] || w->net->values[y].output;
+}
+
 /* Whether more of a node's images come from outside and go there than stay inside. */
 static bool pays_not(const struct tn_rewrite *w, uint32_t i)
 {
     const struct tn_last *l = w->last;
     const struct tn_node *n = &w->net->nodes[i];
-    uint32_t inside = l->inside[n->out[0]] > 0, outside = w->readers[n->out[0]] > l->inside[n->out[0]] || w->net->values[n->out[0]].output;
+    uint64_t inside = l->inside[n->out[0]] ? cost_of(w, n->out[0]) : 0, outside = goes_outside(w, i) ? cost_of(w, n->out[0]) : 0;
     for (uint32_t k = 0; k < n->in_count; k++) {
         if (!turns_operand(w, n, (enum role)l->role[i], k) || tn_rewrite_constant(w, n, k)) continue;
-        uint32_t p = maker(w, n, k), own = 0;
-        for (uint32_t m = 0; m < n->in_count; m++) own += n->in[m].value == n->in[k].value && turns_operand(w, n, (enum role)l->role[i], m);
-        if (p != TN_NET_NONE && l->in[p]) inside++;
-        else if (l->inside[n->in[k].value] == own) outside++; /* otherwise it is turned for another one anyhow */
+        if (comes_from_outside(w, n, (enum role)l->role[i], k)) outside += cost_of(w, n->in[k].value);
+        else inside += cost_of(w, n->in[k].value);
     }
     return inside < outside;
+}
+
+/* Whether so many images would be turned that the depthwise windows among all these nodes are a minor matter. */
+static bool turns_too_many(const struct tn_rewrite *w)
+{
+    const struct tn_last *l = w->last;
+    uint64_t turned = 0, deep = 0;
+    for (uint32_t i = 0; i < l->nodes; i++) {
+        const struct tn_node *n = &w->net->nodes[i];
+        if (!l->in[i]) continue;
+        deep += l->role[i] == DEEP;
+        turned += goes_outside(w, i) && cost_of(w, n->out[0]) > 0 && !w->net->values[n->out[0]].output;
+        for (uint32_t k = 0; k < n->in_count; k++) {
+            if (turns_operand(w, n, (enum role)l->role[i], k) && cost_of(w, n->in[k].value) > 0) turned += comes_from_outside(w, n, (enum role)l->role[i], k);
+        }
+    }
+    return turned > 3 * deep + 4;
 }
 
 static bool shrink(struct tn_rewrite *w)
@@ -238,6 +287,7 @@ static bool decide(struct tn_rewrite *w)
     }
     while (grow(w)) continue;
     while (shrink(w)) continue;
+    if (turns_too_many(w)) memset(l->in, 0, l->nodes * sizeof(*l->in));
     return true;
 }
 

@@ -152,3 +152,50 @@ TEST(chains_end_at_plain_windows)
     struct given in = picture(1, 8, 16, 16);
     expect_both(g, &in, "\"last\":2", "Transpose LastConv LastMaxPool Transpose Conv MaxPool Conv ");
 }
+
+/* Three channels of a wide image would leave most of each vector empty. */
+TEST(few_channels_of_wide_images_stay_planes)
+{
+    struct bytes g = {0};
+    uint64_t state = 4;
+    begin();
+    reals(&g, "v", "3,1,3,3", 27, -1, 1, &state);
+    op(&g, "Conv", "x v", "y", "group=3 pads=1,1,1,1");
+    port(&g, 11, "x", TN_EL_F32, "1,3,8,64");
+    port(&g, 12, "y", TN_EL_F32, "1,3,8,64");
+    struct given in = picture(1, 3, 8, 64);
+    expect_both(g, &in, "{}", "Conv ");
+}
+
+/* One depthwise convolution among products between plain windows does not turn them all. */
+TEST(a_graph_of_plain_windows_is_left_as_it_is)
+{
+    struct bytes g = {0};
+    uint64_t state = 4;
+    char in[32], out[32];
+    begin();
+    reals(&g, "v", "16,1,3,3", 144, -1, 1, &state);
+    reals(&g, "p", "8,8,3,3", 576, -0.2, 0.2, &state);
+    reals(&g, "up", "16,8,1,1", 128, -0.4, 0.4, &state);
+    reals(&g, "down", "8,16,1,1", 128, -0.4, 0.4, &state);
+    op(&g, "Conv", "x v", "y0", "group=16 pads=1,1,1,1");
+    for (int i = 0; i < 5; i++) {
+        snprintf(in, sizeof(in), "y%d down", i);
+        snprintf(out, sizeof(out), "a%d", i);
+        op(&g, "Conv", in, out, "");
+        snprintf(in, sizeof(in), "a%d p", i);
+        snprintf(out, sizeof(out), "b%d", i);
+        op(&g, "Conv", in, out, "pads=1,1,1,1");
+        snprintf(in, sizeof(in), "b%d up", i);
+        snprintf(out, sizeof(out), "c%d", i);
+        op(&g, "Conv", in, out, "");
+        snprintf(in, sizeof(in), "y%d c%d", i, i);
+        snprintf(out, sizeof(out), "y%d", i + 1);
+        op(&g, "Add", in, out, "");
+    }
+    port(&g, 11, "x", TN_EL_F32, "1,16,8,8");
+    port(&g, 12, "y5", TN_EL_F32, "1,16,8,8");
+    struct given given = picture(1, 16, 8, 8);
+    expect_both(g, &given, "{\"activation\":5}",
+                "Conv Conv Conv Conv Conv Conv Conv Conv Conv Conv Conv Conv Conv Conv Conv Conv ");
+}
