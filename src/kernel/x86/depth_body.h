@@ -6,6 +6,8 @@
 #include "kernel/x86/after_vec.h"
 #include "kernel/x86/x86.h"
 
+#include <math.h>
+
 enum {
     DEPTH_BIG = TILE_ROWS > 6 ? 8 : 4, /* columns of results at a time */
     DEPTH_VECTORS = 4,                 /* of channels: a block, whose weights stay in the L1 cache */
@@ -21,14 +23,24 @@ struct depth_row {
     size_t channels;            /* of the block */
     const float *residual;      /* at column 0, or NULL */
     float *y;
+    bool bounded; /* what follows is low and high alone */
+    float low, high;
 };
+
+/* Nothing, ReLU and Clip as two bounds. */
+static bool depth_bounds(const struct tn_after *f, float *low, float *high)
+{
+    *low = f->kind == TN_FINISH_CLIP ? f->a : f->kind == TN_FINISH_ACT && f->act == TN_ACT_RELU ? 0 : -INFINITY;
+    *high = f->kind == TN_FINISH_CLIP ? f->b : INFINITY;
+    return !f->line && (f->kind == TN_FINISH_NONE || f->kind == TN_FINISH_CLIP || (f->kind == TN_FINISH_ACT && f->act == TN_ACT_RELU));
+}
 
 /* A sum on its way out: element `at` of the row, channel c of the block. */
 TN_INLINE void depth_leave(const struct depth_row *r, size_t at, size_t c, const vtail tail, const bool whole, vec v)
 {
     v = v_add(v, r->bias ? v_load_tail(r->bias + c, tail) : v_zero());
     if (r->residual) v = v_add(v, v_load_tail(r->residual + at, tail));
-    v = after_vec(r->after, v);
+    v = r->bounded ? v_min(v_set(r->high), v_max(v_set(r->low), v)) : after_vec(r->after, v);
     if (whole) v_store(r->y + at, v);
     else v_store_tail(r->y + at, tail, v);
 }
@@ -50,15 +62,26 @@ TN_INLINE void depth_vector(const struct depth_row *r, const float *x, size_t co
 #pragma GCC unroll 24
         for (int q = 0; q < (p - 1) * stride + kw; q++) {
             const float *at = x + (size_t)q * channels;
-            vec v = whole ? v_load(at) : v_load_tail(at, tail);
+            vec v = v_hold(whole ? v_load(at) : v_load_tail(at, tail));
 #pragma GCC unroll 5
             for (int k = 0; k < kw; k++) {
                 if (q >= k && (q - k) % stride == 0 && (q - k) / stride < p) sum[(q - k) / stride] = v_fma(weight[k], v, sum[(q - k) / stride]);
             }
         }
     }
+    if (r->residual || !r->bounded) {
 #pragma GCC unroll 8
-    for (int i = 0; i < p; i++) depth_leave(r, (column + (size_t)i) * channels + c, c, tail, whole, sum[i]);
+        for (int i = 0; i < p; i++) depth_leave(r, (column + (size_t)i) * channels + c, c, tail, whole, sum[i]);
+        return;
+    }
+    const vec bias = r->bias ? v_load_tail(r->bias + c, tail) : v_zero(), low = v_set(r->low), high = v_set(r->high);
+    float *y = r->y + column * channels + c;
+#pragma GCC unroll 8
+    for (int i = 0; i < p; i++, y += channels) {
+        vec v = v_min(high, v_max(low, v_add(sum[i], bias)));
+        if (whole) v_store(y, v);
+        else v_store_tail(y, tail, v);
+    }
 }
 
 /* The same of half a vector of channels, of which no more are left. */
@@ -84,8 +107,15 @@ TN_INLINE void depth_half_vector(const struct depth_row *r, const float *x, size
             }
         }
     }
+    if (r->residual || !r->bounded) {
 #pragma GCC unroll 8
-    for (int i = 0; i < p; i++) depth_leave(r, (column + (size_t)i) * channels + c, c, tail, false, h_widen(sum[i]));
+        for (int i = 0; i < p; i++) depth_leave(r, (column + (size_t)i) * channels + c, c, tail, false, h_widen(sum[i]));
+        return;
+    }
+    const vec bias = r->bias ? v_load_tail(r->bias + c, tail) : v_zero(), low = v_set(r->low), high = v_set(r->high);
+    float *y = r->y + column * channels + c;
+#pragma GCC unroll 8
+    for (int i = 0; i < p; i++, y += channels) h_store(y, h_low(v_min(high, v_max(low, v_add(h_widen(sum[i]), bias)))));
 }
 
 typedef void depth_fn(const struct depth_row *r, const float *x, size_t column);
@@ -219,6 +249,7 @@ void TN_ISA(depth)(const struct tn_depth_args *a)
             struct depth_row r = {.a = a, .after = after, .x = a->x + c, .w = a->w + lo * a->kernel_width * a->channels + c, .bias = a->bias ? a->bias + c : NULL,
                                   .rows = hi - lo, .channels = a->channels - c < block ? a->channels - c : block, .y = a->y + start + (ptrdiff_t)c,
                                   .residual = a->residual ? a->residual + start + (ptrdiff_t)c : NULL};
+            r.bounded = depth_bounds(after, &r.low, &r.high);
             if (hi > lo) r.x += (size_t)(top + (ptrdiff_t)(lo * a->dilation_down)) * a->width * a->channels;
             for (size_t i = begin; a->zeros && i < last; i++) depth_zeros(&r, row, i, c);
             if (!a->zeros) depth_columns(&r, begin, last, groups);

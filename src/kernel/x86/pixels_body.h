@@ -126,7 +126,7 @@ static vtail lanes_of(size_t columns, int j)
 
 TN_INLINE void pixels_finish(vec sum[TILE_ROWS][2], const struct pixel_tile *t, const int rows, const int nv)
 {
-    const bool whole = t->columns == (size_t)nv * VEC;
+    const bool whole = t->columns == (size_t)nv * VEC, half = t->columns == (size_t)nv * VEC - VEC / 2;
     const vtail tail = lanes_of(t->columns, nv - 1);
     vec bias[2];
 #pragma GCC unroll 2
@@ -151,6 +151,7 @@ TN_INLINE void pixels_finish(vec sum[TILE_ROWS][2], const struct pixel_tile *t, 
         float *y = t->y + (size_t)i * t->y_stride;
         if (nv == 2) v_store(y, sum[i][0]);
         if (whole) v_store(y + (nv - 1) * VEC, sum[i][nv - 1]);
+        else if (half) h_store(y + (nv - 1) * VEC, h_low(sum[i][nv - 1]));
         else v_store_tail(y + (nv - 1) * VEC, tail, sum[i][nv - 1]);
     }
 }

@@ -37,6 +37,12 @@ TN_INLINE vec v_load(const float *p)
     return _mm256_loadu_ps(p);
 }
 
+TN_INLINE vec v_hold(vec v)
+{
+    __asm__("" : "+x"(v));
+    return v;
+}
+
 TN_INLINE void v_store(float *p, vec v)
 {
     _mm256_storeu_ps(p, v);
@@ -252,6 +258,11 @@ TN_INLINE vhalf h_zero(void)
 TN_INLINE vhalf h_load(const float *p)
 {
     return _mm_loadu_ps(p);
+}
+
+TN_INLINE void h_store(float *p, vhalf v)
+{
+    _mm_storeu_ps(p, v);
 }
 
 TN_INLINE vhalf h_fma(vhalf a, vhalf b, vhalf c)

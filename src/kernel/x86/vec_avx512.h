@@ -41,6 +41,13 @@ TN_INLINE vec v_load(const float *p)
     return _mm512_loadu_ps(p);
 }
 
+/* The vector, in a register: compilers read memory again for each use of a load, also where it spans two cache lines. */
+TN_INLINE vec v_hold(vec v)
+{
+    __asm__("" : "+v"(v));
+    return v;
+}
+
 TN_INLINE void v_store(float *p, vec v)
 {
     _mm512_storeu_ps(p, v);
@@ -242,6 +249,11 @@ TN_INLINE vhalf h_zero(void)
 TN_INLINE vhalf h_load(const float *p)
 {
     return _mm256_loadu_ps(p);
+}
+
+TN_INLINE void h_store(float *p, vhalf v)
+{
+    _mm256_storeu_ps(p, v);
 }
 
 TN_INLINE vhalf h_fma(vhalf a, vhalf b, vhalf c)
