@@ -79,6 +79,102 @@ TEST(a_difference_behind_a_gap_names_the_files_of_its_module)
     kit_close(d);
 }
 
+/* One edit of the document and the one warning that it leads to. */
+static void one_difference(const char *from, const char *to, const char *pointer, const char *found, int line)
+{
+    kit_edit(DOCUMENT, from, to);
+    struct tn_description *d = kit_describe();
+    if (!d) return;
+    kit_expect(d, (struct kit_expected){TN_WARNING, TN_METADATA_INVALID, DOCUMENT, pointer, "decides against", found, NULL,
+                                       "remove the documents"}, __FILE__, line);
+    CHECK_INT(warnings(d), 1);
+    CHECK_INT(d->findings.blockers, 0);
+    kit_close(d);
+}
+
+/* A chain whose Dense stands at this position, behind as many Normalize modules as that takes. */
+static bool with_dense_at(unsigned position)
+{
+    char text[2048] = "[" KIT_MODULE("0", "", "Transformer") ", " KIT_MODULE("1", "1_Pooling", "Pooling");
+    size_t n = strlen(text);
+    kit_new();
+    for (unsigned i = 2; i <= position; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n,
+                              ", {\"idx\": %u, \"name\": \"%u\", \"path\": \"%s\", \"type\": \"sentence_transformers.models.%s\"}", i, i,
+                              i == position ? "2_Dense" : "3_Normalize", i == position ? "Dense" : "Normalize");
+    snprintf(text + n, sizeof(text) - n, "]");
+    kit_put("modules.json", text);
+    return documents_beside(false);
+}
+
+TEST(a_difference_names_its_module_at_any_position)
+{
+    static const unsigned positions[] = {2, 8, 9, 10, 12};
+    for (size_t i = 0; i < sizeof(positions) / sizeof(positions[0]); i++) {
+        char pointer[64];
+        REQUIRE(with_dense_at(positions[i]));
+        snprintf(pointer, sizeof(pointer), "/modules/%u/activation", positions[i]);
+        one_difference("\"activation\": \"tanh\"", "\"activation\": \"relu\"", pointer,
+                       "\"relu\" in the contract, \"tanh\" by 2_Dense/config.json#/activation_function", __LINE__);
+    }
+}
+
+/* One side has a module more. */
+TEST(a_module_of_one_side_alone)
+{
+    static const char shorter[] = "[" KIT_MODULE("0", "", "Transformer") ", " KIT_MODULE("1", "1_Pooling", "Pooling") ", "
+                                  KIT_MODULE("2", "2_Dense", "Dense") "]";
+    kit_new();
+    REQUIRE(documents_beside(false));
+    kit_put("modules.json", shorter);
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    KIT_EXPECT(d, TN_WARNING, TN_METADATA_INVALID, DOCUMENT, "/modules/3", NULL, "in the contract, nothing by modules.json");
+    CHECK_INT(warnings(d), 1);
+    CHECK_INT(d->module_count, 4);
+    kit_close(d);
+    REQUIRE(documents_beside(false)); /* of the four, again: the contract decides */
+    kit_put("modules.json", KIT_MODULES);
+    d = kit_describe();
+    REQUIRE(d);
+    KIT_CLEAN(d);
+    kit_close(d);
+    kit_new();
+    kit_put("modules.json", shorter);
+    REQUIRE(documents_beside(false));
+    kit_put("modules.json", KIT_MODULES);
+    d = kit_describe();
+    REQUIRE(d);
+    KIT_EXPECT(d, TN_WARNING, TN_METADATA_INVALID, DOCUMENT, "/modules/3", NULL, "nothing in the contract, {");
+    CHECK_INT(warnings(d), 1);
+    CHECK_INT(d->module_count, 3);
+    kit_close(d);
+}
+
+TEST(a_difference_says_where_the_convention_says_it)
+{
+    static const char *const rows[][4] = {
+        {"\"hidden_act\": \"gelu\"", "\"hidden_act\": \"relu\"", "/components/0/config/hidden_act",
+         "\"relu\" in the contract, \"gelu\" by config.json#/hidden_act"},
+        {"\"architecture\": \"BertModel\"", "\"architecture\": \"BertForMaskedLM\"", "/components/0/architecture",
+         "\"BertModel\" by config.json#/architectures"},
+        {"\"similarity\": \"cosine\"", "\"similarity\": \"dot\"", "/similarity",
+         "\"cosine\" by config_sentence_transformers.json#/similarity_fn_name"},
+        {"\"query\": \"Q: \"", "\"query\": \"Query: \"", "/prompts/query",
+         "\"Q: \" by config_sentence_transformers.json"},
+        {"\"max_seq_length\": 16", "\"max_seq_length\": 15", "/max_seq_length",
+         "15 in the contract, 16 by sentence_bert_config.json#/max_seq_length"},
+        {"\"pooling\": [\n        \"mean\"", "\"pooling\": [\n        \"max\"", "/modules/1/pooling/0", "by 1_Pooling/config.json"},
+        {"\"truncation_side\": \"right\"", "\"truncation_side\": \"left\"", "/tokenizer/truncation_side", "\"right\" by "},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        kit_new();
+        REQUIRE(documents_beside(false));
+        if (i == 4) kit_edit(CONTRACT, "max_sequence_length: 16", "max_sequence_length: 15");
+        one_difference(rows[i][0], rows[i][1], rows[i][2], rows[i][3], __LINE__);
+    }
+}
+
 /* ---- precision of weights --------------------------------------------------------------------------------------------- */
 
 #define TOP "schema_version: v1\n"
