@@ -175,6 +175,67 @@ TEST(a_difference_says_where_the_convention_says_it)
     }
 }
 
+/* ---- a convention that is refused ------------------------------------------------------------------------------------- */
+
+#define REFUSED "by the convention's own files alone the package would be refused"
+
+static size_t notes(const struct tn_description *d)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < d->findings.count; i++)
+        count += d->findings.items[i].severity == TN_NOTE && strcmp(d->findings.items[i].message, REFUSED) == 0;
+    return count;
+}
+
+/* What is no document's fault keeps the package from running by the convention: told once, and where. */
+TEST(weights_that_the_convention_alone_misses)
+{
+    kit_new();
+    REQUIRE(documents_beside(false));
+    kit_edit("modules.json", "\"path\": \"2_Dense\"", "\"path\": \"9_Dense\"");
+    kit_put("9_Dense/config.json", KIT_DENSE);
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    KIT_EXPECT(d, TN_NOTE, TN_ARTIFACT_MISSING, "9_Dense/model.safetensors", NULL, REFUSED, "has no weights");
+    CHECK_INT(notes(d), 1);
+    CHECK_INT(d->findings.blockers, 0);
+    kit_close(d);
+    /* Beside a document's own fault, which is a warning at its place, it is not told. */
+    kit_edit("config.json", "\"hidden_act\": \"gelu\"", "\"hidden_act\": \"sine\"");
+    d = kit_describe();
+    REQUIRE(d);
+    KIT_EXPECT(d, TN_WARNING, TN_UNSUPPORTED_CONFIG, "config.json", "/hidden_act", REFUSED, "sine");
+    CHECK_INT(notes(d), 0);
+    CHECK_INT(d->findings.blockers, 0);
+    kit_close(d);
+}
+
+/* A comparison that found no memory is none: nothing is described then. */
+TEST(a_comparison_without_memory)
+{
+    struct tn_description *d = NULL;
+    kit_new();
+    REQUIRE(documents_beside(true));
+    kit_edit(DOCUMENT, "\"activation\": \"tanh\"", "\"activation\": \"relu\"");
+    struct tn_inventory *inv = open_package(in_folder("%s", kit_root));
+    REQUIRE(inv);
+    uint64_t before = tn_alloc_current(&alloc);
+    for (uint64_t n = 1; n < 100000; n++) {
+        tn_error_clear(err);
+        tn_alloc_fail(&alloc, n, n % 2 == 0);
+        enum tn_status status = tn_describe(inv, &kit_options, &d, err);
+        bool reached = alloc.calls >= alloc.fail_at;
+        tn_alloc_fail(&alloc, 0, false);
+        if (status != (reached ? TN_INSUFFICIENT_MEMORY : TN_OK))
+            test_fail(__FILE__, __LINE__, "allocation %llu: %s", (unsigned long long)n, tn_status_name(status));
+        if (!reached) CHECK_INT(warnings(d), 1);
+        tn_description_free(status ? NULL : d);
+        CHECK_INT(tn_alloc_current(&alloc), before);
+        if (!reached) break;
+    }
+    close_package(inv);
+}
+
 /* ---- precision of weights --------------------------------------------------------------------------------------------- */
 
 #define TOP "schema_version: v1\n"

@@ -255,11 +255,15 @@ TEST(a_vocabulary_of_lines)
         {"7", SPECIAL("sep", "3", "[SEP]"), OF "/special_tokens/sep/id", 0},
         {"7", SPECIAL("sep", "4", "[SEP]"), OF "/special_tokens/sep/id", 1},
         {"7", SPECIAL("bos", "6", "##b"), OF "/special_tokens/bos/content", 0},
+        {"7", SPECIAL("unk", "1", "[UNK]"), OF "/special_tokens/unk/content", 0},
+        {"7", SPECIAL("mask", "4", "[MASK]"), OF "/special_tokens/mask/content", 0},
+        {"7", SPECIAL("eos", "5", "a"), OF "/special_tokens/eos/content", 0},
         {"8", "", OF "/vocab_size", 1},
         {"6", "", OF "/vocab_size", 1},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t k = 0; k < 2 * sizeof(rows) / sizeof(rows[0]); k++) {
         char to[512];
+        size_t i = k / 2;
         snprintf(to, sizeof(to), TOKENIZER("wordpiece", "%s", "%s"), rows[i].size, rows[i].members);
         REQUIRE(documents_alone());
         kit_edit(DOCUMENT, "\"source\": \"file\"", "\"source\": \"vocab\"");
@@ -268,7 +272,9 @@ TEST(a_vocabulary_of_lines)
         kit_edit(DOCUMENT, "\"tokenize_chinese_chars\": null", "\"tokenize_chinese_chars\": true");
         kit_edit(DOCUMENT, "\"tokenizer_json\": \"tokenizer.json\"", "\"tokenizer_json\": \"\"");
         kit_edit(DOCUMENT, "\"vocab_txt\": \"\"", "\"vocab_txt\": \"vocab.txt\"");
-        kit_put("vocab.txt", "[PAD]\n[UNK]\r\n[CLS]\n[SEP] \n[MASK]\t\na\n##b");
+        /* A last line ends or it does not. */
+        kit_put("vocab.txt", k % 2 ? "[PAD]\n[UNK]\r\n[CLS]\n[SEP] \n[MASK]\t\na \t\r\n##b"
+                                   : "[PAD]\n[UNK]\r\n[CLS]\n[SEP]  \n[MASK]\t\na\n##b\n");
         kit_edit(CONTRACT, TOP, to);
         struct tn_description *d = kit_describe();
         REQUIRE(d);
