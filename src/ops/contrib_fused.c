@@ -4,7 +4,7 @@
  * before and results are scaled, added to and activated afterwards.
  */
 #include "ops/op.h"
-#include "ops/gemm.h"
+#include "ops/matmul.h"
 #include "ops/move.h"
 
 #include <math.h>
@@ -353,18 +353,12 @@ static enum tn_status prepare_matmul(struct tn_prepare *p, void **state)
     const struct tn_tensor *b = p->in[1];
     bool last = turning_of(p->node, 1).last;
     if (!b || b->rank != 2 || b->count == 0 || (b->element != TN_EL_F32 && b->element != TN_EL_F16 && b->element != TN_EL_BF16)) return TN_OK;
-    size_t k = (size_t)b->dims[last], n = (size_t)b->dims[!last];
-    *state = tn_gemm_pack(p, b, b->data, k, n, last ? 1 : n, last ? k : 1, NULL);
+    *state = tn_matmul_pack(p, b, last, NULL);
     p->keep[1] = false;
     return *state ? TN_OK : TN_INSUFFICIENT_MEMORY;
 }
 
-static void release_matmul(struct tn_alloc *alloc, void *state)
-{
-    tn_free(alloc, state);
-}
-
-#define MATMUL .domain = "com.microsoft", .since = 1, .infer = infer_matmul, .run = run_matmul, .prepare = prepare_matmul, .release = release_matmul
+#define MATMUL .domain = "com.microsoft", .since = 1, .infer = infer_matmul, .run = run_matmul, .prepare = prepare_matmul, .release = tn_matmul_release
 #define CONV .domain = "com.microsoft", .since = 1, .prepare = prepare_conv, .release = release_conv, .lacks = lacks_activation
 
 static const struct tn_operator rows[] = {

@@ -223,31 +223,36 @@ static const struct tn_tensor *folded_bias(const struct tn_prepare *p, const str
     return t && t->element == b->element && t->count == n ? t : NULL;
 }
 
+void *tn_matmul_pack(struct tn_prepare *p, const struct tn_tensor *b, bool turned, const struct tn_tensor *bias)
+{
+    const size_t k = (size_t)b->dims[turned], n = (size_t)b->dims[!turned];
+    struct packed *s = tn_calloc(p->alloc, 1, sizeof(*s));
+    if (!s) return NULL;
+    s->bias = bias != NULL;
+    s->layer = tn_gemm_pack(p, b, b->data, k, n, turned ? 1 : n, turned ? k : 1, bias ? bias->data : NULL);
+    if (s->layer) return s;
+    tn_free(p->alloc, s);
+    return NULL;
+}
+
+void tn_matmul_release(struct tn_alloc *alloc, void *state)
+{
+    struct packed *s = state;
+    tn_free(alloc, s->layer);
+    tn_free(alloc, s);
+}
+
 static enum tn_status prepare_matmul(struct tn_prepare *p, void **state)
 {
     const struct tn_tensor *b = p->in[1];
     uint32_t at;
     if (!b || !is_float32(b->element) || b->rank != 2 || b->count == 0) return TN_OK;
     const struct tn_tensor *bias = folded_bias(p, b, (size_t)b->dims[1], &at);
-    struct packed *s = tn_calloc(p->alloc, 1, sizeof(*s));
-    if (!s) return TN_INSUFFICIENT_MEMORY;
-    s->bias = bias != NULL;
-    s->layer = tn_gemm_pack(p, b, b->data, (size_t)b->dims[0], (size_t)b->dims[1], (size_t)b->dims[1], 1, bias ? bias->data : NULL);
-    if (!s->layer) {
-        tn_free(p->alloc, s);
-        return TN_INSUFFICIENT_MEMORY;
-    }
+    *state = tn_matmul_pack(p, b, false, bias);
+    if (!*state) return TN_INSUFFICIENT_MEMORY;
     p->keep[1] = false;
     if (bias && at < sizeof(p->keep) / sizeof(p->keep[0])) p->keep[at] = false;
-    *state = s;
     return TN_OK;
-}
-
-static void release_packed(struct tn_alloc *alloc, void *state)
-{
-    struct packed *s = state;
-    tn_free(alloc, s->layer);
-    tn_free(alloc, s);
 }
 
 /* ---- Gemm --------------------------------------------------------------------------------------------------------- */
@@ -415,26 +420,19 @@ static enum tn_status prepare_gemm(struct tn_prepare *p, void **state)
     const struct tn_tensor *b = p->in[1], *c = p->node->in_count > 2 ? p->in[2] : NULL;
     bool tb = tn_attr_int(p->node, "transB", 0) != 0;
     if (!b || !is_float32(b->element) || b->rank != 2 || b->count == 0) return TN_OK;
-    size_t k = (size_t)b->dims[tb], n = (size_t)b->dims[!tb];
+    size_t n = (size_t)b->dims[!tb];
     bool bias = c && c->rank >= 1 && c->count == n && (size_t)c->dims[c->rank - 1] == n && tn_attr_float(p->node, "alpha", 1) == 1 &&
                 tn_attr_float(p->node, "beta", 1) == 1;
-    struct packed *s = tn_calloc(p->alloc, 1, sizeof(*s));
-    if (!s) return TN_INSUFFICIENT_MEMORY;
-    s->bias = bias;
-    s->layer = tn_gemm_pack(p, b, b->data, k, n, tb ? 1 : n, tb ? k : 1, bias ? c->data : NULL);
-    if (!s->layer) {
-        tn_free(p->alloc, s);
-        return TN_INSUFFICIENT_MEMORY;
-    }
+    *state = tn_matmul_pack(p, b, tb, bias ? c : NULL);
+    if (!*state) return TN_INSUFFICIENT_MEMORY;
     p->keep[1] = false;
     if (bias) p->keep[2] = false;
-    *state = s;
     return TN_OK;
 }
 
 static const struct tn_operator rows[] = {
-    {.name = "MatMul", .since = 1, .infer = infer_matmul, .run = run_matmul, .prepare = prepare_matmul, .release = release_packed, .lacks = tn_epilogue_lacks},
-    {.name = "Gemm", .since = 1, .infer = infer_gemm, .run = run_gemm, .prepare = prepare_gemm, .release = release_packed, .lacks = tn_epilogue_lacks},
+    {.name = "MatMul", .since = 1, .infer = infer_matmul, .run = run_matmul, .prepare = prepare_matmul, .release = tn_matmul_release, .lacks = tn_epilogue_lacks},
+    {.name = "Gemm", .since = 1, .infer = infer_gemm, .run = run_gemm, .prepare = prepare_gemm, .release = tn_matmul_release, .lacks = tn_epilogue_lacks},
 };
 
 const struct tn_operators tn_ops_matmul = {rows, sizeof(rows) / sizeof(rows[0])};

@@ -19,4 +19,11 @@ void tn_matmul_shape(const struct tn_tensor *a, const struct tn_tensor *b, struc
 /* Which matrices make the i-th of the result. */
 void tn_matmul_at(const struct tn_matmul *s, uint64_t i, uint64_t *a, uint64_t *b);
 
+/*
+ * What MatMul's `run` takes as its state: a constant matrix of float32 or half precision [k, n], with `turned` [n, k], and a
+ * bias [n] of its type or NULL. NULL without memory. Freed by tn_matmul_release.
+ */
+void *tn_matmul_pack(struct tn_prepare *p, const struct tn_tensor *b, bool turned, const struct tn_tensor *bias);
+void tn_matmul_release(struct tn_alloc *alloc, void *state);
+
 #endif

@@ -300,3 +300,29 @@ TEST(shapes_are_followed_through_what_exporters_write)
     tn_pool_free(pool);
     CHECK_INT(tn_alloc_current(&alloc), 0);
 }
+
+/* The contributed product computes by the standard's, whose packed matrix it makes. */
+TEST(a_contributed_product_reads_its_packed_matrix)
+{
+    struct bytes g = {0};
+    struct outcome o;
+    float w[2][30];
+    uint64_t state = 41;
+    begin();
+    for (int i = 0; i < 30; i++) w[1][i % 5 * 6 + i / 5] = w[0][i] = (float)test_uniform(&state, -1, 1);
+    constant(&g, "w", TN_EL_F32, "6,5", w[0], sizeof(w[0]));
+    constant(&g, "t", TN_EL_F32, "5,6", w[1], sizeof(w[1]));
+    op(&g, "MatMul", "x w", "y", "");
+    op_of(&g, "com.microsoft", "FusedMatMul", "x w", "z", "");
+    op_of(&g, "com.microsoft", "FusedMatMul", "x t", "u", "transB=1");
+    port(&g, 11, "x", TN_EL_F32, "2,4,5,6");
+    for (const char *p = "yzu"; *p; p++) port(&g, 12, (char[]){*p, 0}, TN_EL_F32, "2,4,5,5");
+    struct given in = image(5, false);
+    run_graph(&g, NULL, 2, &in, &o);
+    CHECK_INT(o.count, 3);
+    for (uint32_t k = 1; k < o.count; k++) CHECK(memcmp(o.values[0], o.values[k], o.sizes[0] * sizeof(float)) == 0);
+    free_outcome(&o);
+    free(g.data);
+    tn_pool_free(pool);
+    CHECK_INT(tn_alloc_current(&alloc), 0);
+}
