@@ -28,14 +28,15 @@ static enum tn_float_type float_type(enum tn_element e)
 /* Weights that are infinite or NaN have to meet the inputs that they meet, and no others. */
 static bool all_finite(const struct tn_tensor *w)
 {
-    const uint32_t exponent = w->element == TN_EL_F32 ? 0x7f800000u : w->element == TN_EL_F16 ? 0x7c00u : 0x7f80u;
-    const size_t size = tn_element_size(w->element);
-    for (uint64_t i = 0; i < w->count; i++) {
-        uint32_t bits = 0;
-        memcpy(&bits, (const char *)w->data + i * size, size);
-        if ((bits & exponent) == exponent) return false;
+    const uint16_t *halves = w->data, exponent = w->element == TN_EL_F16 ? 0x7c00u : 0x7f80u;
+    const uint32_t *words = w->data;
+    bool odd = false;
+    if (w->element == TN_EL_F32) {
+        for (uint64_t i = 0; i < w->count; i++) odd |= (words[i] & 0x7f800000u) == 0x7f800000u;
+    } else {
+        for (uint64_t i = 0; i < w->count; i++) odd |= (halves[i] & exponent) == exponent;
     }
-    return true;
+    return !odd;
 }
 
 bool tn_three_pays(const struct tn_node *node, const struct tn_tensor *w)

@@ -186,13 +186,18 @@ void TN_ISA(bytes_window_pack)(const int8_t *w, size_t maps, size_t quads, size_
     size_t groups = map_groups(maps), begin, end;
     for (size_t g = 0; g < groups; g++) {
         tn_share(maps, (unsigned)g, (unsigned)groups, &begin, &end);
-        for (size_t q = 0; q < quads; q++) {
-            for (size_t t = 0; t < taps; t++) {
-                for (size_t m = begin; m < end; m++) {
-                    for (size_t c = 0; c < 4; c++) *to++ = w[(m * quads * 4 + q * 4 + c) * taps + t];
+        const size_t wide = (end - begin) * 4;
+        for (size_t m = begin; m < end; m++) {
+            int8_t *word = to + (m - begin) * 4;
+            const int8_t *from = w + m * quads * 4 * taps;
+            for (size_t q = 0; q < quads; q++, from += 4 * taps) {
+                for (size_t t = 0; t < taps; t++, word += wide) {
+                    const int8_t four[4] = {from[t], from[taps + t], from[2 * taps + t], from[3 * taps + t]};
+                    memcpy(word, four, 4);
                 }
             }
         }
+        to += wide * quads * taps;
     }
 }
 
