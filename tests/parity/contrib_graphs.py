@@ -6,31 +6,15 @@
 RUNNER is build/tests/onnx-backend; cases are written to FOLDER. Needs the packages numpy, onnx and onnxruntime. Tolerances:
 8-bit results may differ by one step, where two roundings of the same number fall apart.
 """
-import argparse
-import sys
-
 import numpy as np
 
-from onnx_cases import Cases
+from onnx_cases import Drawn, run_drawn
 
 f32, f16 = np.float32, np.float16
 STEP = (0, 1)
 
 
-class Makers:
-    def __init__(self, cases, seed):
-        self.c, self._rng = cases, np.random.default_rng(seed)
-
-    def _real(self, *shape, dtype=f32, scale=1.0):
-        return (self._rng.standard_normal(shape) * scale).astype(dtype)
-
-    def _pick(self, *options):
-        return options[self._rng.integers(len(options))]
-
-    def _bytes(self, *shape, dtype=np.uint8):
-        info = np.iinfo(dtype)
-        return self._rng.integers(info.min, info.max + 1, shape).astype(dtype)
-
+class Makers(Drawn):
     def _level(self, dtype):
         """A scale and a zero point."""
         return [np.array(self._rng.uniform(0.005, 0.1), f32), self._bytes(1, dtype=dtype)[0]]
@@ -139,22 +123,5 @@ class Makers:
             self.c.node("RegexFullMatch", [np.array(words, object)], domain="", pattern=pattern)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("runner")
-    parser.add_argument("folder")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=1)
-    args = parser.parse_args()
-    cases = Cases(args.folder)
-    makers = Makers(cases, args.seed)
-    for name in sorted(n for n in vars(Makers) if not n.startswith("_")):
-        if args.only in name:
-            getattr(makers, name)()
-    print(f"{cases.count} cases")
-    sys.exit(cases.run(args.runner, args.threads))
-
-
 if __name__ == "__main__":
-    main()
+    run_drawn(Makers)

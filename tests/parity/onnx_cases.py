@@ -1,8 +1,10 @@
 """Cases of our own in the form of the onnx package's backend cases, with what ONNX Runtime computes as the expected output."""
+import argparse
 import collections
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import onnx
@@ -116,3 +118,41 @@ class Cases:
         for (kind, why), n in sorted(collections.Counter((kind, why.split("Status Message: ")[-1]) for kind, _, why in self.refused).items()):
             print(f"ONNX Runtime refuses {n} of {kind}: {why[:160]}")
         return subprocess.run([binary, str(self.out), "--threads", str(threads)]).returncode
+
+
+class Drawn:
+    """What makers of random cases draw with. Their methods without an underscore make cases."""
+
+    def __init__(self, cases, seed):
+        self.c, self._rng = cases, np.random.default_rng(seed)
+
+    def _real(self, *shape, dtype=np.float32, scale=1.0):
+        return (self._rng.standard_normal(shape) * scale).astype(dtype)
+
+    def _pick(self, *options):
+        return options[self._rng.integers(len(options))]
+
+    def _int(self, low, high):
+        return int(self._rng.integers(low, high))
+
+    def _bytes(self, *shape, dtype=np.uint8):
+        info = np.iinfo(dtype)
+        return self._rng.integers(info.min, info.max + 1, shape).astype(dtype)
+
+
+def run_drawn(makers):
+    """The command line of a script whose cases are a class of makers."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("runner")
+    parser.add_argument("folder")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=1)
+    args = parser.parse_args()
+    cases = Cases(args.folder)
+    drawn = makers(cases, args.seed)
+    for name in sorted(n for n in vars(makers) if not n.startswith("_")):
+        if args.only in name:
+            getattr(drawn, name)()
+    print(f"{cases.count} cases")
+    sys.exit(cases.run(args.runner, args.threads))
