@@ -258,6 +258,8 @@ TEST(a_vocabulary_of_lines)
         {"7", SPECIAL("unk", "1", "[UNK]"), OF "/special_tokens/unk/content", 0},
         {"7", SPECIAL("mask", "4", "[MASK]"), OF "/special_tokens/mask/content", 0},
         {"7", SPECIAL("eos", "5", "a"), OF "/special_tokens/eos/content", 0},
+        {"7", "    artifacts:\n    - location: vocab.txt\n", OF "/artifacts/0/location", 0},
+        {"7", "    artifacts:\n    - location: tokenizer.json\n", OF "/artifacts/0/location", 1},
         {"8", "", OF "/vocab_size", 1},
         {"6", "", OF "/vocab_size", 1},
     };
@@ -284,4 +286,44 @@ TEST(a_vocabulary_of_lines)
         }
         kit_close(d);
     }
+}
+
+/* ---- values of the family's table --------------------------------------------------------------------------------------------- */
+
+/* Nothing takes a default: a value that is left out is refused at its place, with what could stand there. */
+TEST(a_value_that_is_left_out)
+{
+    static const char *const rows[][2] = {
+        {"\"hidden_act\": \"gelu\",", "hidden_act"},
+        {"\"layer_norm_eps\": 1e-12,", "layer_norm_eps"},
+        {"\"num_hidden_layers\": 1,", "num_hidden_layers"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char pointer[128], message[128];
+        snprintf(pointer, sizeof(pointer), "/components/0/config/%s", rows[i][1]);
+        snprintf(message, sizeof(message), "the value %s of the family bert/1 is missing", rows[i][1]);
+        REQUIRE(documents_alone());
+        kit_edit(DOCUMENT, rows[i][0], "");
+        struct tn_description *d = kit_describe();
+        REQUIRE(d);
+        KIT_EXPECT(d, TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT, pointer, message, "nothing");
+        kit_close(d);
+    }
+}
+
+/* null is a value where the family's table takes it for one, and nowhere else. */
+TEST(a_value_that_is_null)
+{
+    static const struct edit good = {DOCUMENT, "\"pad_token_id\": 0", "\"pad_token_id\": null"};
+    static const struct edit bad = {DOCUMENT, "\"hidden_act\": \"gelu\"", "\"hidden_act\": null"};
+    struct tn_description *d = edited(&good, 1);
+    REQUIRE(d && d->component_count == 1);
+    KIT_CLEAN(d);
+    const struct tn_value *v = tn_component_value(d->components, "pad_token_id");
+    CHECK(v && !v->present);
+    kit_close(d);
+    d = edited(&bad, 1);
+    REQUIRE(d);
+    KIT_EXPECT(d, TN_BLOCKER, TN_UNSUPPORTED_CONFIG, DOCUMENT, "/components/0/config/hidden_act", NULL, "null");
+    kit_close(d);
 }
