@@ -178,6 +178,9 @@ void tn_tokenizer_check_lines(const struct tn_tokenizer_check *k);
 /* Where the stages are built: the tokens that they are built with are there. */
 void tn_tokenizer_check_built(const struct tn_tokenizer_check *k);
 
+/* Token types of texts and pairs, by the post-processor of the file or by the class's template. */
+void tn_tokenizer_count_types(const struct tn_tokenizer_check *k);
+
 /* The well-formed added tokens of tokenizer.json, by id and by content. */
 struct tn_added {
     uint64_t id;

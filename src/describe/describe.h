@@ -143,6 +143,7 @@ struct tn_tokenizer_facts {
     enum tn_tokenizer_template pair_template;
     bool lower_case_first; /* a Lowercase stage stands before the whole normaliser (do_lower_case of the module) */
     bool type_ids;         /* the model is given the type ids; false: it sees type 0 everywhere */
+    uint64_t types[2];     /* one more than the largest type id of a text, of a pair; 0: not known */
     bool clean_up_spaces;  /* texts made of tokens lose blanks before punctuation (clean_up_tokenization_spaces) */
     struct tn_str tokenizer_json;   /* path, or "" */
     struct tn_str vocab_txt;        /* path, or "": the fallback rule */

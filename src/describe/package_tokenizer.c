@@ -142,6 +142,7 @@ static void check_document(struct reader *r)
         (void)tn_tokenizer_scan_vocabulary(&check);
         tn_tokenizer_check_specials(&check);
         tn_tokenizer_check_built(&check);
+        tn_tokenizer_count_types(&check);
     }
     tn_json_release(&doc);
 }
@@ -154,6 +155,7 @@ static void check_lines(struct reader *r)
                                        .stated = r->object};
     tn_tokenizer_check_lines(&check);
     tn_tokenizer_check_built(&check);
+    tn_tokenizer_count_types(&check);
 }
 
 void tn_package_read_tokenizer(struct tn_builder *b, struct tn_json object)

@@ -294,6 +294,32 @@ static void check_edge(const struct tn_tokenizer_check *k, struct tn_str *token,
     tn_expected(f, "\"%.*s\", by /post_processor", TN_FMT_ARG(there));
 }
 
+/* One more than the largest type id that is left by a post-processor; `before`: than that of what it is given. */
+static uint64_t types_after(struct tn_json post, bool pair, uint64_t before, unsigned depth)
+{
+    uint64_t types = 0, type;
+    if (has_type(post, "Sequence") && depth < 8) {
+        struct tn_json list = tn_json_get(post, "processors");
+        for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v)) before = types_after(v, pair, before, depth + 1);
+    }
+    if (has_type(post, "BertProcessing")) return pair ? 2 : 1;
+    if (has_type(post, "RobertaProcessing")) return 1;
+    if (!has_type(post, "TemplateProcessing")) return before;
+    struct tn_json pieces = tn_json_get(post, pair ? "pair" : "single");
+    for (struct tn_json v = tn_json_first(pieces); tn_json_present(v); v = tn_json_next(v))
+        if (tn_json_u64(tn_json_get(tn_json_first(v), "type_id"), &type) && type >= types) types = type + 1;
+    return types;
+}
+
+void tn_tokenizer_count_types(const struct tn_tokenizer_check *k)
+{
+    struct tn_tokenizer_facts *t = k->facts;
+    struct tn_json post = tn_json_get(k->file, "post_processor");
+    bool from_file = t->source == TN_TOKENIZER_FILE;
+    t->types[0] = from_file ? types_after(post, false, 1, 0) : 1;
+    t->types[1] = from_file ? types_after(post, true, 2, 0) : t->pair_template == TN_TEMPLATE_ONE_SEPARATOR ? 2 : 1;
+}
+
 /* The id that stands for padding in the configuration, where a network may read it, against the token's. */
 static void check_pad(const struct tn_tokenizer_check *k, uint64_t id)
 {

@@ -35,6 +35,7 @@ static void assess(const struct tn_description *d, struct tn_findings *findings,
 {
     static const enum tn_head_kind kinds[] = {TN_HEAD_QUESTION_ANSWERING};
     tn_need_head(d, kinds, 1, "spans that answer a question", findings, out);
+    if (out->head) tn_need_pair_types(d, findings);
 }
 
 /* ---- options ----------------------------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/json_write.h"
 #include "task/classify.h"
+#include "task/needs.h"
 #include "task/text_recipe.h"
 
 #include <math.h>
@@ -68,6 +69,20 @@ static enum tn_status refuse_threshold(float threshold, struct tn_error *err)
     return TN_INVALID_REQUEST;
 }
 
+/* Texts alone are read by a package whose network has no row for the type of a second text. */
+static enum tn_status check_pairs(const struct tn_recipe_model *m, const tn_classify_request *r, struct tn_error *err)
+{
+    size_t i = 0;
+    while (r->pairs && i < r->count && !r->pairs[i].data) i++;
+    if (!r->pairs || i == r->count || tn_types_fit(m->session.d, true)) return TN_OK;
+    struct tn_finding *f = tn_error_set(err, TN_UNSUPPORTED_OPTION, TN_PHASE_REQUEST,
+                                        "the tokenizer gives second texts a token type that the network has no row for");
+    tn_at_option(f, "pairs");
+    tn_at_item(f, i);
+    tn_expected(f, "texts alone");
+    return TN_UNSUPPORTED_OPTION;
+}
+
 static enum tn_status check(const struct tn_recipe_model *m, const tn_classify_request *r, const struct tn_prompt **prompt,
                             struct tn_error *err)
 {
@@ -78,7 +93,8 @@ static enum tn_status check(const struct tn_recipe_model *m, const tn_classify_r
     }
     if (!tn_scoring_choose(&scoring, r->scores, m->session.head)) return refuse_probability(err);
     if (r->threshold_set && !isfinite(r->threshold)) return refuse_threshold(r->threshold, err);
-    return tn_text_choices_check(m->session.d, &choices, prompt, err);
+    enum tn_status st = check_pairs(m, r, err);
+    return st ? st : tn_text_choices_check(m->session.d, &choices, prompt, err);
 }
 
 static enum tn_status measure(const struct tn_recipe_model *m, const void *request, uint64_t *bytes, struct tn_error *err)

@@ -22,8 +22,37 @@ bool tn_need_encoder(const struct tn_description *d, struct tn_findings *finding
     return explained;
 }
 
+bool tn_types_fit(const struct tn_description *d, bool pair)
+{
+    uint64_t rows = d->component_count ? tn_component_value(&d->components[0], "type_vocab_size")->u : 0;
+    return !d->tokenizer.type_ids || rows == 0 || d->tokenizer.types[pair] <= rows;
+}
+
+/* The reference ends with an index that is out of range. */
+static void need_types(const struct tn_description *d, bool pair, struct tn_findings *findings)
+{
+    const struct tn_tokenizer_facts *t = &d->tokenizer;
+    if (tn_types_fit(d, pair)) return;
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_CONFIG, TN_PHASE_ASSESS,
+                                           "the tokenizer gives %s token types that the network has no row for", pair ? "pairs of texts" : "texts");
+    char name[64];
+    snprintf(name, sizeof(name), "%.*s.type_vocab_size", TN_FMT_ARG(d->components[0].name));
+    const struct tn_fact *fact = tn_fact_named(d, name);
+    if (fact && fact->origin == TN_FROM_FILE) tn_at_pointer(f, fact->file, fact->pointer);
+    tn_found(f, "type ids up to %llu by %.*s", (unsigned long long)t->types[pair] - 1,
+             TN_FMT_ARG(t->tokenizer_json.n ? t->tokenizer_json : t->vocab_txt));
+    tn_expected(f, "type ids below type_vocab_size %llu", (unsigned long long)tn_component_value(&d->components[0], "type_vocab_size")->u);
+    tn_remedy(f, "tokenizer and weights belong to different models; or leave token_type_ids out of model_input_names");
+}
+
+void tn_need_pair_types(const struct tn_description *d, struct tn_findings *findings)
+{
+    need_types(d, true, findings);
+}
+
 void tn_need_tokenizer(const struct tn_description *d, struct tn_findings *findings)
 {
+    need_types(d, false, findings);
     if (d->tokenizer.present) return;
     struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
                                            "the package holds no tokenizer: texts cannot become token ids");

@@ -5,6 +5,11 @@
 #include "family/family.h"
 #include "task/task.h"
 
+/* Whether the network has a row for each token type of a text, or of a pair of texts. */
+bool tn_types_fit(const struct tn_description *d, bool pair);
+/* A blocker where pairs have types without a row; tn_need_tokenizer asks for those of single texts. */
+void tn_need_pair_types(const struct tn_description *d, struct tn_findings *findings);
+
 /* A tokenizer, and a statement of the longest input: a blocker for each that is not there. */
 void tn_need_tokenizer(const struct tn_description *d, struct tn_findings *findings);
 void tn_need_length(const struct tn_description *d, struct tn_findings *findings);

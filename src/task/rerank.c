@@ -157,6 +157,7 @@ static void assess(const struct tn_description *d, struct tn_findings *findings,
     static const enum tn_head_kind kinds[] = {TN_HEAD_SEQUENCE_CLASSIFICATION};
     tn_need_head(d, kinds, 1, "scores of pairs", findings, out);
     if (!out->head || !out->head->labels) return;
+    tn_need_pair_types(d, findings);
     struct tn_rerank_rule rule = tn_rerank_rule_of(out->head);
     if (rule.refusal) refuse_outputs(d, rule.refusal, findings);
     else if (rule.by_convention) warn_convention(d, findings);

@@ -502,6 +502,7 @@ static void read_tokenizer(struct tn_tokenizer_reader *r)
     tn_tokenizer_compare(r);
     struct tn_tokenizer_check check = tn_tokenizer_check_of(r);
     if (!r->class->from_file) tn_tokenizer_check_built(&check);
+    tn_tokenizer_count_types(&check);
     /* What the source does not read was compared, and says no more. */
     if (r->facts->source != TN_TOKENIZER_VOCAB) r->facts->vocab_txt = TN_STR("");
 }
