@@ -598,15 +598,19 @@ static void report_extra_layers(struct binder *b, const struct tn_tensor_info *t
     tn_remedy(f, "correct %s there, or fetch the package again", b->family->layer_count);
 }
 
-/* A tensor that another head of the family has: of a headless package it is evidence and has been quoted. */
+static bool has_tensor(const struct tn_family_head *h, struct tn_str name)
+{
+    for (size_t r = 0; r < h->tensor_count; r++)
+        if (h->tensors[r].flags & TN_TENSOR_BARE && matches(h->tensors[r].name, name)) return true;
+    return false;
+}
+
+/* A tensor of heads that are not run, and not of the one that is. */
 static bool of_another_head(const struct binder *b, struct tn_str name)
 {
-    for (size_t k = 0; b->headless && k < b->family->head_count; k++) {
-        const struct tn_family_head *h = &b->family->heads[k];
-        for (size_t r = 0; r < h->tensor_count; r++)
-            if (h->tensors[r].flags & TN_TENSOR_BARE && matches(h->tensors[r].name, name)) return true;
-    }
-    return false;
+    bool found = false;
+    for (size_t k = 0; k < b->family->head_count; k++) found |= has_tensor(&b->family->heads[k], name);
+    return found && (b->headless || !b->out->family_head || !has_tensor(b->out->family_head, name));
 }
 
 /* Weights of a head that was trained and is not run: allowed, and told. */
@@ -623,14 +627,17 @@ static void tell_ignored(struct binder *b, const struct tn_tensor_info *t, const
 
 static void report_unexpected(struct binder *b, const struct tn_tensor_info *t)
 {
+    bool head = of_another_head(b, t->name);
     struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_UNEXPECTED_TENSOR, TN_PHASE_ASSESS,
-                                           "a tensor that family %s does not read", b->family->name);
+                                           head ? "a tensor of a head of family %s that is not run here" : "a tensor that family %s does not read",
+                                           b->family->name);
     char shape[160];
     shape_text(shape, sizeof(shape), t->shape, t->rank);
     tn_at_tensor(f, file_of(b, t), t->name);
     tn_found(f, "%s %s", tn_dtype_name(t->dtype), shape);
     tn_expected(f, "only tensors of the architecture and of heads known to be separate");
-    tn_remedy(f, "the model may be a variant of the family that changes answers; a reader for it is needed");
+    tn_remedy(f, head ? "use the package for the task that its head is for (`tenon check`), or weights without the head"
+                      : "the model may be a variant of the family that changes answers; a reader for it is needed");
 }
 
 /* "module.N.weight" and the like for a tensor among the encoder's that a module of the chain reads; else empty. */
@@ -665,7 +672,7 @@ static bool audit_rest(struct binder *b)
         if (rule && rule->trained_head && b->ignored++ == 0) ignored = t, why = rule;
         if (!rule && of_some_layer(b, t->name)) {
             if (b->extra_layers++ == 0) extra = t;
-        } else if (!rule && !b->silent && !of_another_head(b, t->name)) {
+        } else if (!rule && !b->silent && !(b->headless && of_another_head(b, t->name))) { /* a headless package's were quoted */
             report_unexpected(b, t);
         }
         enum tn_audit_kind kind = rule ? TN_AUDIT_ACCEPTED_UNUSED : TN_AUDIT_UNEXPECTED;

@@ -84,6 +84,9 @@ TEST(class_and_tensors)
         /* the weights have a head that the class does not name */
         CONFLICT("heads/bert_single", "classify.text", "\"BertForSequenceClassification\"", "\"BertModel\"",
                  TN_TASK_HEAD_MISMATCH, "/architectures/0", "", {"class BertModel", "tensor classifier.weight"}),
+        /* no class is named: the default has no head, and the head is there */
+        CONFLICT("heads/bert_single", "classify.text", "[\n    \"BertForSequenceClassification\"\n  ]", "null", TN_TASK_HEAD_MISMATCH, "",
+                 "it names no class", {"class BertModel, by default", "tensor classifier.weight"}),
         /* another head under the same names */
         CONFLICT("heads/mpnet_single", "classify.text", "ForSequenceClassification", "ForTokenClassification",
                  TN_TASK_HEAD_MISMATCH, "/architectures/0", "a tagger of tokens", {NULL}),

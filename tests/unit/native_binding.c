@@ -75,6 +75,10 @@ TEST(a_missing_tensor)
     rename_tensor(folder, "pooler.dense.bias", "pooler.dense.other"); /* to have something that is not read, too */
     expect_one(folder, TN_UNEXPECTED_TENSOR, "pooler.dense.other", "a tensor that family bert does not read", "f32 [16]", __LINE__);
     folder = copy_package("bert_options");
+    rename_tensor(folder, "pooler.dense.bias", "qa_outputs.weight"); /* the name of a head's tensor; as long */
+    expect_one(folder, TN_UNEXPECTED_TENSOR, "qa_outputs.weight", "a tensor of a head of family bert that is not run here", "f32 [16]",
+               __LINE__);
+    folder = copy_package("bert_options");
     rename_tensor(folder, "encoder.layer.0.attention.self.key.bias", "cls.key.bias");
     expect_one(folder, TN_MISSING_TENSOR, "encoder.layer.0.attention.self.key.bias", "no tensor for role layer.0.attention.key.bias",
                "none with this name", __LINE__);
