@@ -73,9 +73,9 @@ TN_INLINE void i_store_bytes(uint8_t *p, ivec v)
     memcpy(p, words, sizeof(words));
 }
 
-TN_INLINE int32_t i_sum(ivec v)
+TN_INLINE uint32_t i_sum(ivec v)
 {
-    int32_t lanes[VEC], sum = 0;
+    uint32_t lanes[VEC], sum = 0;
     _mm256_storeu_si256((__m256i *)(void *)lanes, v);
     for (int i = 0; i < VEC; i++) sum += lanes[i];
     return sum;

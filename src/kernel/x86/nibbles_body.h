@@ -131,7 +131,8 @@ TN_INLINE bool code_block(const float *x, int8_t *codes, struct tn_row_block *bl
         i_store_bytes((uint8_t *)codes + i * VEC, code);
         sum = i_add(sum, code);
     }
-    *block = (struct tn_row_block){nothing ? 0 : largest / 127, -8 * i_sum(sum)};
+    /* of what is not finite the sum means nothing, and wraps */
+    *block = (struct tn_row_block){nothing ? 0 : largest / 127, (int32_t)(0 - 8 * i_sum(sum))};
     return !v_any_nonfinite(odd);
 }
 

@@ -55,9 +55,12 @@ TN_INLINE void i_store_bytes(uint8_t *p, ivec v)
     _mm_storeu_si128((__m128i *)(void *)p, _mm512_cvtepi32_epi8(v));
 }
 
-TN_INLINE int32_t i_sum(ivec v)
+TN_INLINE uint32_t i_sum(ivec v)
 {
-    return _mm512_reduce_add_epi32(v);
+    __m256i h = _mm256_add_epi32(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
+    __m128i q = _mm_add_epi32(_mm256_castsi256_si128(h), _mm256_extracti128_si256(h, 1));
+    q = _mm_add_epi32(q, _mm_shuffle_epi32(q, 0x4e));
+    return (uint32_t)_mm_cvtsi128_si32(_mm_add_epi32(q, _mm_shuffle_epi32(q, 0xb1)));
 }
 
 #endif
