@@ -227,10 +227,16 @@ static tn_status parse_plan(struct cli *cli, tn_plan *plan)
     return TN_OK;
 }
 
+/* Accepts --plan for verbs that do not run it themselves: their options come from it. */
+static tn_status take_plan(struct cli *cli)
+{
+    tn_status status = cli->plan_read ? TN_OK : read_plan(cli, &cli->plan_read); /* kept: standard input gives it once */
+    return status == TN_OK ? parse_plan(cli, cli->plan_read) : status;
+}
+
 tn_status cli_plan_task(struct cli *cli, const char **task)
 {
-    tn_status status = read_plan(cli, &cli->plan_read);
-    if (status == TN_OK) status = parse_plan(cli, cli->plan_read);
+    tn_status status = take_plan(cli);
     *task = status == TN_OK ? cli_json_text(cli_json_get(cli->plan_doc.root, "task")) : NULL;
     return status;
 }
@@ -243,16 +249,6 @@ tn_status cli_check_planned(struct cli *cli, const char *task, const char *plann
     snprintf(cli->problem.found, sizeof(cli->problem.found), "%.100s by --plan", planned);
     snprintf(cli->problem.expected, sizeof(cli->problem.expected), "%.100s", task);
     return cli->problem.code;
-}
-
-/* Accepts --plan for verbs that do not run it themselves: their options come from it. */
-static tn_status take_plan(struct cli *cli)
-{
-    tn_plan *plan;
-    tn_status status = read_plan(cli, &plan);
-    if (status == TN_OK) status = parse_plan(cli, plan);
-    tn_plan_free(plan);
-    return status;
 }
 
 static tn_status read_hints(struct cli *cli)
@@ -329,7 +325,7 @@ tn_status cli_open_package(struct cli *cli, bool limited)
 tn_status cli_make_plan(struct cli *cli, const char *task, tn_plan **out)
 {
     tn_plan_options options;
-    const char *planned;
+    const char *planned = NULL;
     tn_status status = cli->values.plan ? cli_plan_task(cli, &planned) : cli_plan_options(cli, task, &options);
     if (status == TN_OK && cli->values.plan) status = cli_check_planned(cli, task, planned);
     if (status == TN_OK && cli->values.plan) return read_plan(cli, out);

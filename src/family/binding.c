@@ -210,6 +210,12 @@ static bool counts_labels(const char *size)
     return size && strcmp(size, "head.outputs") == 0;
 }
 
+/* What people find in the configuration under the name. */
+static const char *size_text(const char *size)
+{
+    return counts_labels(size) ? "the number of labels (num_labels, id2label)" : size;
+}
+
 /* "; class ..." or nothing. */
 static const char *evidence_of(const struct binder *b, bool labels, char *out, size_t cap)
 {
@@ -292,12 +298,12 @@ static void report_misfits(struct binder *b)
         for (uint32_t k = 0; k < m->count && k < NAMED && n < sizeof(names); k++)
             n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%.*s", k ? ", " : "", TN_FMT_ARG(m->tensors[k]->name));
         struct tn_finding *f = tn_findings_add(b->findings, TN_BLOCKER, TN_TENSOR_MISMATCH, TN_PHASE_ASSESS,
-                                               "%u tensors whose shape does not fit %s", (unsigned)m->count, m->size);
+                                               "%u tensors whose shape does not fit %s", (unsigned)m->count, size_text(m->size));
         tn_at_tensor(f, file_of(b, m->tensors[0]), m->tensors[0]->name);
         tn_found(f, "%llu in %u tensors: %s%s%s", (unsigned long long)m->found, (unsigned)m->count, names,
                  m->count > NAMED ? ", ..." : "", evidence_of(b, counts_labels(m->size), evidence, sizeof(evidence)));
-        tn_expected(f, "%llu (%s of %s)", (unsigned long long)m->stated, m->size, place_of_values(b, place, sizeof(place)));
-        tn_remedy(f, "correct %s there; or configuration and weights belong to different models", m->size);
+        tn_expected(f, "%llu (%s of %s)", (unsigned long long)m->stated, size_text(m->size), place_of_values(b, place, sizeof(place)));
+        tn_remedy(f, "correct %s there; or configuration and weights belong to different models", size_text(m->size));
     }
 }
 

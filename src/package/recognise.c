@@ -80,7 +80,7 @@ static enum tn_status see_modules(struct document *d)
     if (!typed || too_many(d, count)) return TN_OK;
     enum tn_status status = take_module_folders(d, d->root);
     if (status) return status;
-    return tn_scan_evidence(d->s, "sentence_transformers", "st.modules_json", d->file, "%zu modules", count);
+    return tn_scan_evidence(d->s, "sentence_transformers", "st.modules_json", d->file, "%zu module%s", count, count == 1 ? "" : "s");
 }
 
 /* tenon_package.json: only where the weights of modules stand. */

@@ -92,8 +92,8 @@ TEST(class_and_tensors)
                  TN_TASK_HEAD_MISMATCH, "/architectures/0", "a tagger of tokens", {NULL}),
         /* as many labels as the matrix has rows */
         CONFLICT("heads/bert_unlabelled", "classify.text", "\"hidden_act\"", "\"num_labels\": 4, \"hidden_act\"",
-                 TN_TENSOR_MISMATCH, "classifier.weight", "2 tensors whose shape does not fit head.outputs", {"classifier.bias; class BertForSequenceClassification (config.json /architectures/0); 4 labels (config.json /num_labels); no module list; "
-                  "tensor classifier.weight", "4 (head.outputs of config.json)"}),
+                 TN_TENSOR_MISMATCH, "classifier.weight", "2 tensors whose shape does not fit the number of labels (num_labels, id2label)", {"classifier.bias; class BertForSequenceClassification (config.json /architectures/0); 4 labels (config.json /num_labels); no module list; "
+                  "tensor classifier.weight", "4 (the number of labels (num_labels, id2label) of config.json)"}),
         /* a head over the vocabulary says as little about vectors as a bare encoder; what is there is quoted all the same */
         CONFLICT_OF_TWO("heads/bert_masks", "embedding.dense", NULL, NULL, TN_UNSUPPORTED_TASK, "", "how token states become one vector",
                  {"no modules.json; class BertForMaskedLM (config.json /architectures/0); no module list; "
