@@ -39,6 +39,17 @@ static bool may_be_plain(struct tn_str s)
     return letter && !is_word(s) && tn_yaml_classify(s) == TN_YAML_STRING;
 }
 
+/* U+0085, U+2028, U+2029: line breaks to YAML 1.1 alone, and so nothing but escapes is the same to both. */
+static bool has_old_break(struct tn_str s)
+{
+    for (size_t i = 0; i + 1 < s.n; i++) {
+        const unsigned char *c = (const unsigned char *)s.s + i;
+        if (c[0] == 0xC2 && c[1] == 0x85) return true;
+        if (i + 2 < s.n && c[0] == 0xE2 && c[1] == 0x80 && (c[2] == 0xA8 || c[2] == 0xA9)) return true;
+    }
+    return false;
+}
+
 static bool emit_scalar(yaml_emitter_t *emitter, struct tn_str s, yaml_scalar_style_t style)
 {
     yaml_event_t event;
@@ -48,7 +59,7 @@ static bool emit_scalar(yaml_emitter_t *emitter, struct tn_str s, yaml_scalar_st
 
 static bool emit_text(yaml_emitter_t *emitter, struct tn_str s)
 {
-    return emit_scalar(emitter, s, may_be_plain(s) ? YAML_ANY_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    return emit_scalar(emitter, s, may_be_plain(s) && !has_old_break(s) ? YAML_ANY_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE);
 }
 
 /* Empty collections have no block form. */

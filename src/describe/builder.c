@@ -30,15 +30,19 @@ enum tn_status tn_builder_init(struct tn_builder *b, const struct tn_inventory *
     return b->failed;
 }
 
+/* Those of the caller, behind those that the package's own document holds. */
 static void keep_assertions(struct tn_builder *b)
 {
-    size_t used = 0;
+    struct tn_description *d = b->d;
+    size_t used = d->descriptive_count;
     for (size_t i = 0; i < b->options->descriptive_count; i++) used += b->assertions[i] == TN_ASSERTION_USED;
-    b->d->descriptive = tn_builder_array(b, used, sizeof(*b->d->descriptive));
-    if (!b->d->descriptive) return;
-    for (size_t i = 0; i < b->options->descriptive_count; i++) {
+    struct tn_str *all = tn_builder_array(b, used, sizeof(*all));
+    if (all && d->descriptive_count) memcpy(all, d->descriptive, d->descriptive_count * sizeof(*all));
+    d->descriptive = all;
+    if (!all) d->descriptive_count = 0;
+    for (size_t i = 0; all && i < b->options->descriptive_count; i++) {
         if (b->assertions[i] != TN_ASSERTION_USED) continue;
-        b->d->descriptive[b->d->descriptive_count++] = tn_builder_str(b, tn_str_of(b->options->descriptive[i]));
+        all[d->descriptive_count++] = tn_builder_str(b, tn_str_of(b->options->descriptive[i]));
     }
 }
 

@@ -632,6 +632,7 @@ static void read_components(struct tn_builder *b, struct tn_json list)
 static void read_prompts(struct tn_builder *b, struct tn_json object)
 {
     struct tn_description *d = b->d;
+    if (!tn_json_is(object, TN_JSON_OBJECT)) return; /* refused as such: its items have no names */
     d->prompts = tn_builder_array(b, tn_json_count(object), sizeof(*d->prompts));
     for (struct tn_json v = tn_json_first(object); d->prompts && tn_json_present(v); v = tn_json_next(v)) {
         struct tn_str text = TN_STR("");

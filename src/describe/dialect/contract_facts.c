@@ -33,9 +33,10 @@ static bool is_told(const struct tn_builder *b, struct tn_json v)
     return false;
 }
 
+/* What is no value in the document, or of the wrong shape there, has been refused as such. */
 static struct tn_finding *refuse(struct tn_builder *b, struct tn_json v, enum tn_status code, const char *what)
 {
-    if (tn_doc_is_touched(&b->d->standard.marks, v) || is_told(b, v)) return NULL;
+    if (!tn_json_present(v) || tn_doc_is_touched(&b->d->standard.marks, v) || is_told(b, v)) return NULL;
     struct tn_finding *f = tn_blocker(b, code, "%s", what);
     tn_at_json(f, v);
     tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(v)));
