@@ -176,8 +176,8 @@ static bool concerns_documents(const struct tn_finding *f)
 }
 
 /*
- * Of all that was noticed what is wrong with the documents or with the files that they name. What this build lacks to run
- * the package is listed too, from whichever document or structure it follows, and makes no document wrong.
+ * Of all that was noticed what is wrong with the documents or with the files that they name, and every warning. What this
+ * build lacks to run the package is listed too, from whichever document or structure it follows, and makes no document wrong.
  */
 static void take_findings(const struct tn_description *d, struct tn_validation *v)
 {
@@ -187,7 +187,7 @@ static void take_findings(const struct tn_description *d, struct tn_validation *
     for (size_t i = 0; i < all.count; i++) {
         const struct tn_finding *from = &all.items[i];
         bool lacks = from->code == TN_MISSING_CAPABILITY;
-        if (!lacks && !concerns_documents(from)) continue;
+        if (!lacks && from->severity != TN_WARNING && !concerns_documents(from)) continue;
         enum tn_severity severity = lacks && from->severity == TN_BLOCKER ? TN_WARNING : from->severity;
         struct tn_finding *f = tn_findings_add(&v->findings, severity, from->code, TN_PHASE_DESCRIBE, "%s", from->message);
         if (f) *f = *from;
