@@ -123,6 +123,7 @@ struct tn_genai_graph {
     struct tn_onnx_view *view; /* NULL after a finding */
     struct tn_genai_bindings bound;
     bool doubtful; /* some name of it is wrong: what that leads to is no further fault */
+    bool contested; /* some port has two meanings */
 };
 
 /* A number of the document that was there and in range. */
@@ -183,6 +184,9 @@ struct tn_str tn_genai_expand(struct tn_genai *g, struct tn_str pattern, uint32_
  */
 bool tn_genai_file(struct tn_genai *g, struct tn_json v, bool folder, struct tn_str *path);
 
+/* genai_paths.c: no string of the document leads out of the package, and what is called a file is named like one. */
+void tn_genai_check_paths(struct tn_genai *g);
+
 /* genai_cross.c: numbers that must agree with one another. */
 void tn_genai_cross_check(struct tn_genai *g);
 
@@ -200,6 +204,8 @@ struct tn_genai_layer tn_genai_layer_of(const struct tn_genai *g, uint32_t layer
 void tn_genai_open_graphs(struct tn_genai *g);
 void tn_genai_release(struct tn_genai *g);
 void tn_genai_bind(struct tn_genai *g);
+/* genai_once.c: whether two keys name one port; a finding at each later one. */
+bool tn_genai_named_twice(struct tn_genai *g, const struct tn_genai_bindings *list);
 /* First with this key and layer, or NULL. */
 const struct tn_genai_binding *tn_genai_bound(const struct tn_genai_graph *graph, enum tn_genai_direction direction,
                                               const char *key, uint32_t layer);

@@ -258,6 +258,8 @@ static void bind_stages(struct tn_genai *g, const char *section)
     struct tn_genai_bindings meanings = {0};
     bool all = true, any = false, doubtful = false;
     bind_section(g, NULL, section, tn_json_get(g->model, section), &meanings, &doubtful);
+    bool twice = tn_genai_named_twice(g, &meanings);
+    doubtful = doubtful || twice;
     for (size_t i = 0; i < g->graph_count; i++) {
         struct tn_genai_graph *graph = &g->graphs[i];
         if (!graph->stage || strcmp(graph->section, section) != 0) continue;
@@ -265,6 +267,7 @@ static void bind_stages(struct tn_genai *g, const char *section)
         bind_stage(g, graph, &meanings);
         all = all && graph->view && !graph->doubtful;
         graph->doubtful = graph->doubtful || doubtful;
+        graph->contested = twice;
     }
     if (any && all && g->b->failed == TN_OK) check_meanings(g, &meanings);
     tn_free(g->b->alloc, meanings.items);
@@ -395,7 +398,10 @@ void tn_genai_bind(struct tn_genai *g)
         struct tn_genai_graph *graph = &g->graphs[i];
         bool first = i == 0 || strcmp(g->graphs[i - 1].section, graph->section) != 0;
         if (graph->stage && first) bind_stages(g, graph->section);
-        if (!graph->stage) bind_section(g, graph, graph->section, graph->at, &graph->bound, &graph->doubtful);
+        if (graph->stage) continue;
+        bind_section(g, graph, graph->section, graph->at, &graph->bound, &graph->doubtful);
+        graph->contested = tn_genai_named_twice(g, &graph->bound);
+        graph->doubtful = graph->doubtful || graph->contested;
     }
     for (size_t i = 0; i < g->graph_count && g->b->failed == TN_OK; i++)
         if (g->graphs[i].view) check_inputs(g, &g->graphs[i]);

@@ -96,6 +96,7 @@ static void describe_tokenizer(struct tn_genai *g)
 static void read_document(struct tn_genai *g)
 {
     tn_genai_read(g);
+    tn_genai_check_paths(g);
     tn_genai_check_type(g);
     tn_genai_cross_check(g);
     tn_genai_open_graphs(g);

@@ -159,6 +159,7 @@ void tn_genai_check_shapes(struct tn_genai *g)
     for (size_t i = 0; i < g->graph_count; i++) {
         const struct tn_genai_graph *graph = &g->graphs[i];
         const struct tn_genai_port *faulty = NULL;
+        if (graph->contested) continue; /* what the port is to be is what is refused there */
         for (size_t k = 0; k < graph->bound.count; k++) {
             const struct tn_genai_binding *x = &graph->bound.items[k];
             size_t before = g->b->d->findings.blockers;

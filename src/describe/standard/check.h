@@ -16,4 +16,7 @@
  */
 enum tn_status tn_standard_check(const struct tn_standard *doc, struct tn_findings *findings, struct tn_error *err);
 
+/* check_paths.c: why a text is not the one name of a file inside the package, or NULL; whether it leads out of it. */
+const char *tn_standard_path_fault(struct tn_str path, bool *leaves);
+
 #endif

@@ -37,6 +37,13 @@ static const char *untidy(struct tn_str path)
     return NULL;
 }
 
+const char *tn_standard_path_fault(struct tn_str path, bool *leaves)
+{
+    const char *fault = fault_of(path);
+    *leaves = fault != NULL;
+    return fault ? fault : untidy(path);
+}
+
 static void check_tidy(struct tn_std_check *c, const struct tn_std_artifact *a)
 {
     const char *fault = untidy(a->path);
