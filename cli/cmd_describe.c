@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "app.h"
 #include "beside.h"
+#include "json.h"
 #include "memory.h"
 
 #include <errno.h>
@@ -118,6 +119,60 @@ static void print_titled(struct cli *cli, const char *name, const tn_document *d
     print_document(&cli->out, document);
 }
 
+/* ---- what this build does not do with the package -------------------------------------------------------------------- */
+
+static bool is_written(const struct cli_json *entries, const char *message)
+{
+    static const char lead[] = "left undetermined: ";
+    if (strncmp(message, lead, sizeof(lead) - 1) == 0) return true;
+    for (const struct cli_json *e = cli_json_first(entries); e; e = e->next)
+        if (cli_json_text_is(cli_json_get(e, "reason"), message)) return true;
+    return false;
+}
+
+static void tell(struct cli *cli, const struct cli_json *finding, size_t told)
+{
+    const char *message = cli_json_text(cli_json_get(finding, "message"));
+    if (!cli->values.json) {
+        cli_say("note: described, and not executed by this build: %s", message);
+        return;
+    }
+    cli_out_text(&cli->out, told ? ", {\"code\": " : "{\"code\": ");
+    const char *code = cli_json_text(cli_json_get(finding, "code"));
+    cli_out_json(&cli->out, code, strlen(code));
+    cli_out_text(&cli->out, ", \"message\": ");
+    cli_out_json(&cli->out, message, strlen(message));
+    cli_out_text(&cli->out, "}");
+}
+
+/* What keeps the package from running here and is no open point of it: told, and in neither document. */
+static void tell_unwritten(struct cli *cli, const tn_document *content)
+{
+    tn_document *inspected = NULL;
+    struct cli_json_doc all, own;
+    size_t n, told = 0;
+    if (tn_package_inspect(cli->package, &inspected, NULL) != TN_OK) return; /* what was asked for is there */
+    const char *text = tn_document_text(inspected, &n);
+    cli_json_parse(&all, text, n);
+    text = tn_document_text(content, &n);
+    cli_json_parse(&own, text, n);
+    const struct cli_json *entries = cli_json_get(own.root, "undetermined");
+    for (const struct cli_json *f = cli_json_first(cli_json_get(all.root, "findings")); f; f = f->next) {
+        bool blocker = cli_json_text_is(cli_json_get(f, "severity"), "blocker");
+        if (blocker && !is_written(entries, cli_json_text(cli_json_get(f, "message")))) tell(cli, f, told++);
+    }
+    cli_json_release(&all);
+    cli_json_release(&own);
+    tn_document_free(inspected);
+}
+
+static void print_unwritten(struct cli *cli, const tn_document *content)
+{
+    cli_out_text(&cli->out, ", \"not_executed\": [");
+    tell_unwritten(cli, content);
+    cli_out_text(&cli->out, "]}\n");
+}
+
 /* One object with both; the metadata is JSON then, whatever --format says about files. */
 static void print_json(struct cli *cli, const tn_document *metadata, const tn_document *content)
 {
@@ -125,11 +180,11 @@ static void print_json(struct cli *cli, const tn_document *metadata, const tn_do
     print_document(&cli->out, metadata);
     cli_out_text(&cli->out, ", \"tenon_package\": ");
     print_document(&cli->out, content);
-    cli_out_text(&cli->out, "}\n");
+    print_unwritten(cli, content);
 }
 
 /* What was written, as the human form says it: paths, with what they hold. */
-static void print_written(struct cli *cli)
+static void print_written(struct cli *cli, const tn_document *content)
 {
     const char *names[] = {metadata_name(cli), CONTENT_NAME};
     const char *heads[] = {wants_json(cli) ? "{\"document\": \"inference_metadata\", \"format\": \"json\", \"path\": "
@@ -143,7 +198,8 @@ static void print_written(struct cli *cli)
         cli_out_text(&cli->out, "}");
         free(path);
     }
-    cli_out_text(&cli->out, "]}\n");
+    cli_out_text(&cli->out, "]");
+    print_unwritten(cli, content);
 }
 
 int cli_describe(struct cli *cli)
@@ -159,7 +215,7 @@ int cli_describe(struct cli *cli)
     if (status == TN_OK && to_folder) status = put_both(cli, metadata, content);
     int code = status == TN_OK ? 0 : cli_fail_any(cli, status);
     if (status == TN_OK && to_folder && cli->values.json) {
-        print_written(cli);
+        print_written(cli, content);
     } else if (status == TN_OK && !to_folder && cli->values.json) {
         print_json(cli, metadata, content);
     } else if (status == TN_OK && !to_folder) {
@@ -167,6 +223,7 @@ int cli_describe(struct cli *cli)
         cli_out_text(&cli->out, "\n");
         print_titled(cli, CONTENT_NAME, content);
     }
+    if (status == TN_OK && !cli->values.json && !cli->values.quiet) tell_unwritten(cli, content);
     tn_document_free(metadata);
     tn_document_free(content);
     return code;

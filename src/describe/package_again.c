@@ -47,12 +47,19 @@ static const char *inside(const struct tn_description *d, const struct tn_findin
     return tn_str_is(d->inv->shown, f->file) || tn_str_is(d->inv->root, f->file) ? "" : f->file;
 }
 
+/* The place in that document, where the finding has one. */
+static const char *pointer_of(const struct tn_finding *f)
+{
+    return f->element_kind == TN_ELEMENT_POINTER && f->element[0] == '/' ? f->element : NULL;
+}
+
 static void write_entry(struct tn_json_writer *w, const struct tn_description *d, const struct tn_finding *f)
 {
     tn_jw_begin_object(w);
     tn_jw_member_cstr(w, "code", tn_status_name(f->code));
     tn_jw_member_cstr(w, "reason", f->message);
     tn_jw_member_cstr(w, "file", inside(d, f));
+    if (pointer_of(f)) tn_jw_member_cstr(w, "pointer", pointer_of(f));
     tn_jw_member_cstr(w, "found", f->found);
     tn_jw_member_cstr(w, "expected", f->expected);
     tn_jw_member_cstr(w, "remedy", f->remedy);
@@ -77,20 +84,37 @@ static bool is_same(struct tn_json a, struct tn_json b)
     return true;
 }
 
+/* Documents of before have no pointers. */
+static bool states_pointer(struct tn_json entry, const struct tn_finding *f)
+{
+    const char *pointer = pointer_of(f);
+    return !tn_json_present(tn_json_get(entry, "pointer")) || states(entry, "pointer", pointer ? pointer : "");
+}
+
+/*
+ * What this build does not do with a package that is known: no open point of the package, and another build may do it.
+ * Where nothing else of a package is known, that nobody reads its weights is why.
+ */
+static bool is_of_build(const struct tn_description *d, const struct tn_finding *f)
+{
+    bool known = d->component_count > 0 || d->graph || tn_json_present(tn_json_root(&d->contract));
+    return f->code == TN_MISSING_CAPABILITY || (f->code == TN_PROVIDER_UNAVAILABLE && known);
+}
+
 /* Found when the documents are read back (`next`: what is written of the content), or an entry of theirs already. */
 static bool is_stated(const struct tn_description *d, struct tn_json next, const struct tn_finding *f)
 {
     struct tn_json root = tn_json_root(&d->content), contract = tn_json_root(&d->contract);
     struct tn_json list = tn_json_get(root, "undetermined");
-    if (!tn_json_present(root)) return false;
     if (tn_json_present(contract) && tn_str_is(contract.doc->file, f->file)) return true;
+    if (!tn_json_present(root)) return false;
     if (tn_str_is(root.doc->file, f->file)) {
         if (strncmp(f->element, LEFT_OPEN, sizeof(LEFT_OPEN) - 1) == 0) return true;
         return is_same(tn_json_find(root, f->element), tn_json_find(next, f->element));
     }
     for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v)) {
         if (states(v, "code", tn_status_name(f->code)) && states(v, "reason", f->message) && states(v, "file", inside(d, f)) &&
-            states(v, "found", f->found))
+            states(v, "found", f->found) && states_pointer(v, f))
             return true;
     }
     return false;
@@ -124,7 +148,8 @@ void tn_package_write_undetermined(struct tn_json_writer *w, const struct tn_des
     for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v)) tn_jw_json(w, v);
     for (size_t i = 0; i < all.count; i++) {
         const struct tn_finding *f = &all.items[i];
-        if (f->severity == TN_BLOCKER && !is_stated(d, tn_json_root(&next), f)) write_entry(w, d, f);
+        if (f->severity != TN_BLOCKER || is_of_build(d, f)) continue;
+        if (!is_stated(d, tn_json_root(&next), f)) write_entry(w, d, f);
     }
     write_unstated(w, d);
     tn_jw_end_array(w);

@@ -275,6 +275,7 @@ static const struct tn_docfield undetermined_fields[] = {
     {"code", &some_text, TN_DOC_REQUIRED, NULL, "The refusal that stands for it."},
     {"reason", &any_text, TN_DOC_REQUIRED, NULL, NULL},
     {"file", &any_text, 0, NULL, NULL},
+    {"pointer", &any_text, 0, NULL, "JSON pointer of the place in that file."},
     {"found", &any_text, 0, NULL, NULL},
     {"expected", &any_text, 0, NULL, NULL},
     {"remedy", &any_text, 0, NULL, NULL},
@@ -283,7 +284,8 @@ static const struct tn_docfield undetermined_fields[] = {
 static const struct tn_doctype undetermined = {
     .kind = TN_DOC_OBJECT,
     .name = "Undetermined",
-    .note = "Something about the package that could not be found out, with the reason. It keeps the package from running.",
+    .note = "Something about the package that could not be found out, with the reason. It keeps the package from running. What "
+            "a build merely does not execute is none.",
     .fields = undetermined_fields,
     .field_count = COUNT(undetermined_fields),
 };
