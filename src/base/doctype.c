@@ -44,15 +44,17 @@ __attribute__((format(printf, 2, 3))) static struct tn_finding *problem(struct c
     return tn_findings_add(c->findings, TN_BLOCKER, TN_METADATA_INVALID, c->phase, "%s", message);
 }
 
-static void wrong(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at, const char *what)
+static struct tn_finding *wrong(struct check *c, struct tn_json v, const struct tn_doctype *type, struct spot at,
+                                const char *what)
 {
     mark(c, v, NULL);
     struct tn_finding *f = problem(c, "%s %s", tn_doc_label_of(v).s, what);
-    if (!f) return;
+    if (!f) return NULL;
     tn_at_json(f, v);
     tn_doc_found(f, v);
     tn_doc_expected(f, type);
     tn_doc_advise(f, NULL, at.field);
+    return f;
 }
 
 /* ---- plain values ---------------------------------------------------------------------------------------------------- */
@@ -80,7 +82,10 @@ static void check_int(struct check *c, struct tn_json v, const struct tn_doctype
     } else if (!is_integral(v)) {
         wrong(c, v, type, at, "is not a whole number");
     } else if (!int_fits(v, type)) {
-        wrong(c, v, type, at, "is out of range");
+        struct tn_finding *f = wrong(c, v, type, at, "is out of range");
+        double value = 0;
+        if (!tn_json_f64(v, &value) || value > 0) /* too large: then the bound that it passes is told */
+            tn_expected(f, "a whole number from %lld to %llu", (long long)type->least, (unsigned long long)type->most);
     }
 }
 

@@ -145,6 +145,7 @@ void tn_capabilities_check(const struct tn_capability_need *needs, size_t count,
     for (size_t i = 0; i < count; i++) {
         const struct tn_capability *c = tn_capability_find(needs[i].id);
         if ((c && c->version > 0) || required_before(needs, i)) continue;
+        if (needs[i].id.n == 0) continue; /* names nothing; whoever read the document has refused it */
         refuse(needs, count, i, phase, findings);
     }
 }

@@ -56,6 +56,11 @@ static void check_pattern(struct checker *c, struct tn_json v)
         f = refuse(c, v, TN_RESOURCE_LIMIT, "the pattern is longer than patterns may be");
         tn_found(f, "%zu bytes", s.n);
         tn_expected(f, "at most %d bytes", TN_HINT_PATTERN_BYTES);
+    } else if (memchr(s.s, 0, s.n)) {
+        f = refuse(c, v, TN_METADATA_INVALID, "the pattern holds a NUL byte, and no name does");
+        tn_found(f, "%zu bytes", s.n);
+        tn_expected(f, "a pattern without NUL bytes");
+        tn_remedy(f, "remove the byte, or drop the hint");
     } else if (memchr(s.s, '[', s.n) || memchr(s.s, ']', s.n)) {
         f = refuse(c, v, TN_METADATA_INVALID, "a pattern knows no sets of characters, and would take a bracket as it stands");
         tn_found(f, "\"%.*s\"", TN_FMT_ARG(s));

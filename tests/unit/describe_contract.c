@@ -228,7 +228,7 @@ TEST(ids_of_special_tokens_are_those_of_the_vocabulary)
         {"    special_tokens:\n      bos:\n        id: 2\n        content: \"[CLS]\"\n      cls:\n        id: 2\n        content: "
          "\"[CLS]\"\n      eos:\n        id: 4\n        content: \"[SEP]\"\n", OF "/special_tokens/eos/id", 1},
         {"    special_tokens:\n      bos:\n        id: 2\n        content: \"[CLS]\"\n      cls:\n        id: 3\n        content: "
-         "\"[CLS]\"\n", OF "/special_tokens/cls/id", 1},
+         "\"[CLS]\"\n", OF "/special_tokens/cls/content", 1},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char to[512];

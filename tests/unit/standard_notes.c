@@ -11,7 +11,8 @@
 #define FLOW_SAMPLE "samples/21-shared-prefix-pixel-flow"
 #define MASKED "packages/masked"
 #define RESIZE "/preprocessing/image/transforms/1/op"
-#define OVERRIDE(name) "/generation/overrides/" name, STANDARD_ADD, "{\"input\":\"request.max_iterations\"}"
+/* The only override: an input has one at most. */
+#define OVERRIDE(name) "/generation/overrides", STANDARD_REPLACE, "{\"" name "\": {\"input\":\"request.max_iterations\"}}"
 
 struct noted {
     const char *document;

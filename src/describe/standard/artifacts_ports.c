@@ -7,6 +7,7 @@
  */
 #include "describe/standard/artifacts_internal.h"
 
+#include "describe/roles.h"
 #include "describe/standard/check_internal.h"
 
 #include <stdio.h>
@@ -233,6 +234,61 @@ static void check_either(struct ports *p, struct tn_json at, struct tn_str name,
     no_such_port(p, at, name, true, who);
 }
 
+/* ---- roles of ports that nobody declares ------------------------------------------------------------------------- */
+
+static bool may_have(const struct tn_onnx_port *port, bool output, enum tn_role role)
+{
+    bool tensor = port->kind == TN_ONNX_PORT_TENSOR;
+    return tn_role_allows(role, output, tensor ? port->element : 0, tensor && port->rank_known, port->rank);
+}
+
+/* The document's check has held a declared port against its role; of others the graph says what they are. */
+static void check_role_type(struct ports *p, const struct tn_std_binding *b)
+{
+    const struct tn_onnx_port *in = tn_onnx_input(p->view, b->key), *out = tn_onnx_output(p->view, b->key);
+    enum tn_role role = tn_role_of_standard(b->value);
+    char text[PORT_TEXT];
+    if (role == TN_ROLE_NONE || (!in && !out)) return;
+    if ((in && may_have(in, false, role)) || (out && may_have(out, true, role))) return;
+    struct tn_finding *f = tn_std_refuse(p->c, TN_METADATA_INVALID, b->at, "the port cannot have its role");
+    tn_found(f, "%s of \"%.*s\", an %s of graph %.*s, %s", tn_role_name(role), TN_FMT_ARG(b->key), side(in != NULL),
+             TN_FMT_ARG(p->view->file), tn_onnx_port_text(in ? in : out, text, sizeof(text)));
+    tn_expected(f, "a side, a type and a rank that go with the role");
+}
+
+static bool is_declared(const struct tn_std_component *component, struct tn_str name)
+{
+    return tn_standard_port(&component->inputs, name) || tn_standard_port(&component->outputs, name);
+}
+
+static void check_role_once(struct ports *p, size_t i)
+{
+    const struct tn_std_bindings *roles = &p->component->roles;
+    const struct tn_std_binding *b = &roles->items[i];
+    bool input = tn_onnx_input(p->view, b->key) != NULL, output = tn_onnx_output(p->view, b->key) != NULL;
+    if (!tn_std_spend(p->c, i)) return;
+    for (size_t k = 0; k < i; k++) {
+        const struct tn_std_binding *other = &roles->items[k];
+        if (!tn_str_eq(other->value, b->value)) continue;
+        if (!(input && tn_onnx_input(p->view, other->key)) && !(output && tn_onnx_output(p->view, other->key))) continue;
+        struct tn_finding *f = tn_std_refuse(p->c, TN_METADATA_INVALID, b->at, "two ports have one role");
+        tn_found(f, "%.*s for \"%.*s\" after \"%.*s\"", TN_FMT_ARG(b->value), TN_FMT_ARG(b->key), TN_FMT_ARG(other->key));
+        tn_expected(f, "one port with this role");
+        return;
+    }
+}
+
+static void check_roles(struct ports *p)
+{
+    for (size_t i = 0; i < p->component->roles.count; i++) {
+        const struct tn_std_binding *b = &p->component->roles.items[i];
+        check_either(p, b->at, b->key, "a role of a port");
+        if (is_declared(p->component, b->key)) continue;
+        check_role_type(p, b);
+        check_role_once(p, i);
+    }
+}
+
 /* ---- state ------------------------------------------------------------------------------------------------------- */
 
 static void check_pair(struct ports *p, const struct tn_std_state_port *pair)
@@ -407,8 +463,7 @@ void tn_std_check_graph_ports(struct tn_std_package_check *c, const struct tn_st
         struct tn_finding *f = tn_std_refuse(c, TN_RESOURCE_LIMIT, component->at, "a component of too many symbols");
         tn_expected(f, "at most %d symbols in the ports of a component", SYMBOLS);
     }
-    for (size_t i = 0; i < component->roles.count; i++)
-        check_either(&p, component->roles.items[i].at, component->roles.items[i].key, "a role of a port");
+    check_roles(&p);
     for (size_t i = 0; i < component->contract_bindings.count; i++) {
         const struct tn_std_binding *b = &component->contract_bindings.items[i];
         check_either(&p, b->at, b->value, "a contract names a port");

@@ -266,6 +266,8 @@ const struct tn_std_group *tn_std_want_group(struct tn_std_check *c, const struc
 
 struct tn_std_value *tn_std_want_value(struct tn_std_check *c, const struct tn_std_ref *ref)
 {
+    struct tn_std_value *value = tn_std_value(c, ref->name);
+    if (value) value->read = true;
     WANT(tn_std_value, TN_STD_SPACE_VALUE);
 }
 

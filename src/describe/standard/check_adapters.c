@@ -234,6 +234,8 @@ static void check_selection(struct tn_std_check *c, const struct tn_std_adapters
         tn_std_say_unknown(c, ref, TN_STD_SPACE_INPUT);
         return;
     }
+    struct tn_std_value *v = tn_std_value(c, ref->name);
+    if (v) v->read = true;
     struct tn_std_type type = tn_std_type_of(c->doc, &in->contract);
     if (!type.known) return;
     if (type.dtype != dtype || (type.has_rank && type.rank != rank)) {

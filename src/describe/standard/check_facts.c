@@ -6,12 +6,27 @@
 
 /* ---- tokenizer -------------------------------------------------------------------------------------------------- */
 
+/* Text that stands for two ids stands for none: whoever reads it could not tell which is meant. */
+static bool check_text(struct tn_std_check *c, const struct tn_std_special_token *s,
+                       const struct tn_std_special_token *first)
+{
+    if (!s->id.present || !first->id.present || s->id.value == first->id.value) return false;
+    if (!tn_json_present(s->content.at) || !tn_json_present(first->content.at)) return false;
+    if (!tn_str_eq(s->content.name, first->content.name)) return false;
+    struct tn_finding *f = tn_std_say(c, s->content.at, "two special tokens have one text and two ids");
+    tn_found(f, "the text of \"%.*s\", id %llu, for id %llu", TN_FMT_ARG(first->role),
+             (unsigned long long)first->id.value, (unsigned long long)s->id.value);
+    tn_expected(f, "one id for each text");
+    return true;
+}
+
 /* An entry of the vocabulary is one text, whatever roles it has. */
 static void check_content(struct tn_std_check *c, const struct tn_std_tokenizer *t, size_t i)
 {
     const struct tn_std_special_token *s = &t->special[i];
     for (size_t k = 0; k < i; k++) {
         const struct tn_std_special_token *first = &t->special[k];
+        if (check_text(c, s, first)) return;
         if (!s->id.present || !first->id.present || s->id.value != first->id.value) continue;
         if (!tn_json_present(s->content.at) || !tn_json_present(first->content.at)) continue;
         if (tn_str_eq(s->content.name, first->content.name)) continue;

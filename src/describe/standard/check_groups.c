@@ -437,7 +437,9 @@ static void check_scatter(struct tn_std_check *c, const struct tn_std_group *gro
 static void check_total_length(struct tn_std_check *c, const struct tn_std_group *group)
 {
     const struct tn_std_ref *ref = &group->total_length;
-    if (!tn_json_present(ref->at) || tn_std_value(c, ref->name)) return;
+    struct tn_std_value *v = tn_std_value(c, ref->name);
+    if (v) v->read = true;
+    if (!tn_json_present(ref->at) || v) return;
     for (size_t i = 0; i < group->port_count; i++) {
         const struct tn_std_component *component = tn_std_component(c, group->ports[i].component);
         if (component && tn_std_may_have_port(c, component, false, ref->name)) return;

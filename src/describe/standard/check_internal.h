@@ -90,6 +90,7 @@ struct tn_std_value {
     uint32_t index;  /* of the input or cell; of TN_STD_FROM_PRESENCE: the input */
     bool visible;    /* here, during the walk over the steps */
     bool seen;       /* the walk has passed its definition */
+    bool read;       /* something names it: a step, a cell, a state group, another contract */
     bool private_state; /* a cell, or a merge of cells, that must not leave */
     const struct tn_std_component *producer; /* TN_STD_FROM_INVOKE */
     struct tn_str producer_port;
@@ -196,6 +197,7 @@ void tn_std_check_cells(struct tn_std_check *c);        /* lifetime, recurrence,
 void tn_std_check_groups(struct tn_std_check *c);       /* serving and state groups */
 void tn_std_check_components(struct tn_std_check *c);   /* contracts, ABIs, effects, row scope */
 void tn_std_check_layouts(struct tn_std_check *c);      /* every contract: axes, packed owners, row-wise outputs */
+void tn_std_check_layout(struct tn_std_check *c, const struct tn_std_contract *contract); /* a single one */
 void tn_std_check_capabilities(struct tn_std_check *c); /* derived ones are declared */
 void tn_std_check_inputs(struct tn_std_check *c);       /* sources, literals, presence */
 void tn_std_check_adapters(struct tn_std_check *c);

@@ -17,13 +17,15 @@ static void check_packing(struct tn_std_check *c, const struct tn_std_ref *ref, 
                           const char *what)
 {
     const struct tn_std_port *port = siblings ? tn_standard_port(siblings, ref->name) : NULL;
-    const struct tn_std_value *v = tn_std_value(c, ref->name);
+    struct tn_std_value *v = tn_std_value(c, ref->name);
     char text[TN_STD_TYPE_TEXT];
     struct tn_std_type type;
     if (!tn_json_present(ref->at)) return;
     if (port) type = tn_std_type_of(c->doc, &port->contract);
-    else if (v) type = v->type;
-    else {
+    else if (v) {
+        v->read = true;
+        type = v->type;
+    } else {
         tn_std_say_unknown(c, ref, siblings ? TN_STD_SPACE_PORT_OR_VALUE : TN_STD_SPACE_VALUE);
         return;
     }
@@ -52,9 +54,14 @@ static void check_contract(struct tn_std_check *c, const struct tn_std_contract 
         tn_found(f, "0");
         tn_expected(f, "1 or more");
     }
-    if (l->kind != TN_STD_TOKEN_PACKED) return;
+    if (l->kind != TN_STD_TOKEN_PACKED || !tn_std_has_workflow(c)) return;
     check_packing(c, &l->offsets, siblings, "offsets");
     check_packing(c, &l->owner, siblings, "owner");
+}
+
+void tn_std_check_layout(struct tn_std_check *c, const struct tn_std_contract *contract)
+{
+    check_contract(c, contract, NULL);
 }
 
 static void check_ports(struct tn_std_check *c, const struct tn_std_ports *ports)

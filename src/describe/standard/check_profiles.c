@@ -247,25 +247,108 @@ static const struct {
     {"min_p", "sampling_min_p"},             {"seed", "seed"},
 };
 
-/* An override sets what its name says: the input's role, and its element type, say the same. */
-static void check_carrier(struct tn_std_check *c, const struct tn_std_override *o, const struct tn_std_input *in)
+/* The role that the field wants, and the field that the role wants; NULL: unknown. */
+static void carrier_of(const struct tn_std_override *o, const struct tn_std_input *in, const char **role, const char **field)
 {
-    const char *wanted = NULL, *carries = NULL;
-    struct tn_finding *f;
-    if (!in->runtime_role || tn_std_unknown(c, in->at)) return;
+    *role = *field = NULL;
     for (size_t i = 0; i < sizeof(carried_by) / sizeof(carried_by[0]); i++) {
-        if (tn_str_is(o->field, carried_by[i].field)) wanted = carried_by[i].role;
-        if (tn_str_is(in->role.name, carried_by[i].role)) carries = carried_by[i].field;
+        if (tn_str_is(o->field, carried_by[i].field)) *role = carried_by[i].role;
+        if (tn_str_is(in->role.name, carried_by[i].role)) *field = carried_by[i].field;
     }
-    if (wanted ? tn_str_is(in->role.name, wanted) : !carries) return;
-    f = tn_std_say(c, o->input.at, "the override is wired to an input that carries something else");
+}
+
+static bool is_carried(const struct tn_std_check *c, const struct tn_std_override *o, const struct tn_std_input *in)
+{
+    const char *role, *field;
+    if (!in->runtime_role || tn_std_unknown(c, in->at)) return true;
+    carrier_of(o, in, &role, &field);
+    return role ? tn_str_is(in->role.name, role) : !field;
+}
+
+/* An override sets what its name says: the input's role, and its element type, say the same. */
+static bool check_carrier(struct tn_std_check *c, const struct tn_std_override *o, const struct tn_std_input *in)
+{
+    const char *wanted, *carries;
+    if (is_carried(c, o, in)) return true;
+    carrier_of(o, in, &wanted, &carries);
+    struct tn_finding *f = tn_std_say(c, o->input.at, "the override is wired to an input that carries something else");
     tn_found(f, "\"%.*s\" with the role %.*s", TN_FMT_ARG(in->name), TN_FMT_ARG(in->role.name));
     if (wanted) tn_expected(f, "an input with the role %s", wanted);
     else tn_expected(f, "an input that carries %.*s; this one carries %s", TN_FMT_ARG(o->field), carries);
+    return false;
 }
 
-/* Whether it is a usual field. It may be anything; one that is spelled nearly as a usual one may have been meant as that. */
-static bool note_field(struct tn_std_check *c, const struct tn_std_override *o)
+/* Whether an override of the input has been refused: then its role may be what is wrong. */
+static bool is_doubtful(const struct tn_std_check *c, const struct tn_std_input *in)
+{
+    for (size_t i = 0; i < c->doc->generation.override_count; i++) {
+        const struct tn_std_override *o = &c->doc->generation.overrides[i];
+        if (tn_str_eq(o->input.name, in->name) && !is_carried(c, o, in)) return true;
+    }
+    return false;
+}
+
+/* What a request asks for is one value, and one input takes it. */
+static void check_carried_once(struct tn_std_check *c)
+{
+    const struct tn_std_input *first[sizeof(carried_by) / sizeof(carried_by[0])] = {0};
+    for (size_t i = 0; i < c->flow->input_count; i++) {
+        const struct tn_std_input *in = &c->flow->inputs[i];
+        for (size_t k = 0; in->runtime_role && k < sizeof(carried_by) / sizeof(carried_by[0]); k++) {
+            if (!tn_str_is(in->role.name, carried_by[k].role) || is_doubtful(c, in)) continue;
+            if (first[k]) {
+                struct tn_finding *f = tn_std_say(c, in->role.at, "two inputs have one role, and a request has one value for it");
+                tn_found(f, "%s for \"%.*s\" after \"%.*s\"", carried_by[k].role, TN_FMT_ARG(in->name), TN_FMT_ARG(first[k]->name));
+                tn_expected(f, "one input with this role; several steps may read it");
+            } else {
+                first[k] = in;
+            }
+        }
+    }
+}
+
+/* Whether anything takes the input, or asks whether it is there. */
+static bool is_wired(const struct tn_std_check *c, const struct tn_std_input *in)
+{
+    uint32_t index = (uint32_t)(in - c->flow->inputs);
+    for (size_t i = 0; i < c->value_count; i++) {
+        const struct tn_std_value *v = &c->values[i];
+        bool of_input = v->origin == TN_STD_FROM_INPUT || v->origin == TN_STD_FROM_PRESENCE;
+        if (of_input && v->index == index && v->read) return true;
+    }
+    return c->steps_open || tn_std_hides(c, c->flow->at, "steps") || tn_std_hides(c, c->flow->at, "state") ||
+           tn_std_hides(c, c->flow->at, "serving");
+}
+
+/* What a caller asks for would reach nobody. */
+static bool check_wired(struct tn_std_check *c, const struct tn_std_override *o, const struct tn_std_input *in)
+{
+    if (is_wired(c, in)) return true;
+    struct tn_finding *f = tn_std_say(c, o->input.at, "the override is wired to an input that nothing in the workflow reads");
+    tn_found(f, "\"%.*s\"", TN_FMT_ARG(in->name));
+    tn_expected(f, "an input that some step reads");
+    return false;
+}
+
+/* Two overrides of one input, or of inputs with one role, would give it two values. */
+static void check_alone(struct tn_std_check *c, const struct tn_std_override *o, const struct tn_std_input *in)
+{
+    for (const struct tn_std_override *other = c->doc->generation.overrides; other < o; other++) {
+        const struct tn_std_input *taken = tn_standard_input(c->doc, other->input.name);
+        if (!taken || !is_carried(c, other, taken)) continue;
+        bool one_role = in->runtime_role && taken->runtime_role && in->role.name.n && tn_str_eq(in->role.name, taken->role.name);
+        if (taken != in && !one_role) continue;
+        struct tn_finding *f = tn_std_say(c, o->input.at, taken == in ? "two overrides are wired to one input"
+                                                                      : "two overrides are wired to inputs with one role");
+        tn_found(f, "\"%.*s\" after \"%.*s\" of the override %.*s", TN_FMT_ARG(in->name), TN_FMT_ARG(taken->name),
+                 TN_FMT_ARG(other->field));
+        tn_expected(f, "an input and a role of its own for each override");
+        return;
+    }
+}
+
+/* A field may be anything; one that is spelled nearly as a usual one may have been meant as that. */
+static void note_field(struct tn_std_check *c, const struct tn_std_override *o)
 {
     static const char *const usual[] = {
         "diversity_penalty", "do_sample",   "early_stopping", "length_penalty",     "max_length",
@@ -274,14 +357,47 @@ static bool note_field(struct tn_std_check *c, const struct tn_std_override *o)
     };
     struct tn_nearest near = {0};
     for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
-        if (tn_str_is(o->field, usual[i])) return true;
+        if (tn_str_is(o->field, usual[i])) return;
         tn_nearest_offer(&near, o->field, usual[i]);
     }
-    if (!near.name) return false;
+    if (!near.name) return;
     struct tn_finding *f = tn_std_note(c, o->at, "the override sets a field without a meaning here, nearly one of the usual ones");
     tn_found(f, "\"%.*s\"", TN_FMT_ARG(o->field));
     tn_doc_advise(f, &near, NULL);
-    return false;
+}
+
+/* Outside these a field means nothing. The standard has no ranges; docs/SCHEMAS.md says why they are refused. */
+static const struct meaning {
+    const char *field;
+    double minimum, maximum;
+} meanings[] = {
+    {"temperature", 0, DBL_MAX}, {"top_p", 0, 1},     {"repetition_penalty", DBL_MIN, DBL_MAX},
+    {"num_beams", 1, DBL_MAX},   {"num_return_sequences", 1, DBL_MAX},
+};
+
+static void expect_meaning(struct tn_finding *f, const struct meaning *m)
+{
+    if (m->maximum < DBL_MAX) tn_expected(f, "%s to %s", TN_F64(m->minimum), TN_F64(m->maximum));
+    else if (m->minimum == DBL_MIN) tn_expected(f, "more than 0");
+    else tn_expected(f, "%s or more", TN_F64(m->minimum));
+}
+
+/* A bound outside lets callers ask for what means nothing. */
+static void check_limit(struct tn_std_check *c, const struct meaning *m, const struct tn_std_real *bound)
+{
+    if (!bound->present || (bound->value >= m->minimum && bound->value <= m->maximum)) return;
+    struct tn_finding *f = tn_std_say(c, bound->at, "the constraint admits what no sampling has as %s", m->field);
+    tn_found(f, "%s", TN_F64(bound->value));
+    expect_meaning(f, m);
+}
+
+static void check_constraint(struct tn_std_check *c, const struct tn_std_override *o)
+{
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+        if (!tn_str_is(o->field, meanings[i].field)) continue;
+        check_limit(c, &meanings[i], &o->minimum);
+        check_limit(c, &meanings[i], &o->maximum);
+    }
 }
 
 static void check_override(struct tn_std_check *c, const struct tn_std_override *o)
@@ -294,7 +410,8 @@ static void check_override(struct tn_std_check *c, const struct tn_std_override 
         tn_expected(f, "a minimum that is not above the maximum");
         return;
     }
-    bool usual = note_field(c, o);
+    note_field(c, o);
+    check_constraint(c, o);
     check_bounds(c, o, tn_json_get_str(c->doc->generation.defaults, o->field), "the package");
     if (!tn_json_present(o->input.at)) return;
     if (!in) {
@@ -305,20 +422,11 @@ static void check_override(struct tn_std_check *c, const struct tn_std_override 
         f = tn_std_say(c, o->input.at, "the override is wired to an input that no request can set");
         tn_found(f, "\"%.*s\"", TN_FMT_ARG(in->name));
         tn_expected(f, "an input whose source is request");
-    } else if (usual) {
-        check_carrier(c, o, in);
+    } else if (check_carrier(c, o, in) && check_wired(c, o, in)) {
+        check_alone(c, o, in);
     }
     check_bounds(c, o, in->default_at, "the input");
 }
-
-/* Outside these a field means nothing. The standard has no ranges; docs/SCHEMAS.md says why they are refused. */
-static const struct meaning {
-    const char *field;
-    double minimum, maximum;
-} meanings[] = {
-    {"temperature", 0, DBL_MAX}, {"top_p", 0, 1},     {"repetition_penalty", DBL_MIN, DBL_MAX},
-    {"num_beams", 1, DBL_MAX},   {"num_return_sequences", 1, DBL_MAX},
-};
 
 static void check_meaning(struct tn_std_check *c, const struct meaning *m)
 {
@@ -332,9 +440,7 @@ static void check_meaning(struct tn_std_check *c, const struct meaning *m)
     }
     struct tn_finding *f = tn_std_say(c, v, "no sampling has this %s", m->field);
     tn_found(f, "%s", TN_F64(value));
-    if (m->maximum < DBL_MAX) tn_expected(f, "%s to %s", TN_F64(m->minimum), TN_F64(m->maximum));
-    else if (m->minimum == DBL_MIN) tn_expected(f, "more than 0");
-    else tn_expected(f, "%s or more", TN_F64(m->minimum));
+    expect_meaning(f, m);
 }
 
 static void check_defaults(struct tn_std_check *c)
@@ -351,5 +457,6 @@ static void check_defaults(struct tn_std_check *c)
 void tn_std_check_generation(struct tn_std_check *c)
 {
     check_defaults(c);
+    check_carried_once(c);
     for (size_t i = 0; i < c->doc->generation.override_count && tn_std_has_workflow(c); i++) check_override(c, &c->doc->generation.overrides[i]);
 }

@@ -49,13 +49,13 @@ static bool check_flow(struct tn_std_check *c, const struct program *g, struct t
 }
 
 /* What the parameters of one operation owe each other. */
-static void want_no_zero(struct tn_std_check *c, struct tn_json v, const char *message)
+static void want_positive(struct tn_std_check *c, struct tn_json v, const char *message)
 {
     double value;
-    if (!tn_json_f64(v, &value) || value < 0 || value > 0) return;
+    if (!tn_json_f64(v, &value) || value > 0) return;
     struct tn_finding *f = tn_std_say(c, v, "%s", message);
-    tn_found(f, "0");
-    tn_expected(f, "another number");
+    tn_found(f, "%s", TN_F64(value));
+    tn_expected(f, "more than 0");
 }
 
 /* Operations are an open vocabulary. One that is spelled nearly as a known one has been told with its spelling. */
@@ -72,9 +72,9 @@ static void note_operation(struct tn_std_check *c, const struct tn_std_transform
 static void check_parameters(struct tn_std_check *c, const struct tn_std_transform *t)
 {
     struct tn_json scale = tn_json_get(t->at, "scale"), list = tn_json_get(t->at, "std");
-    want_no_zero(c, scale, "a scale of 0 makes every value 0");
+    want_positive(c, scale, "a scale is a factor above 0");
     for (struct tn_json v = tn_json_first(list); tn_json_is(list, TN_JSON_ARRAY) && tn_json_present(v); v = tn_json_next(v))
-        want_no_zero(c, v, "values are divided by their std");
+        want_positive(c, v, "values are divided by their std");
     struct tn_json mean = tn_json_get(t->at, "mean"), std = tn_json_get(t->at, "std");
     uint64_t low, high;
     if (tn_json_is(mean, TN_JSON_ARRAY) && tn_json_is(std, TN_JSON_ARRAY) &&
@@ -104,6 +104,7 @@ static void check_output_contract(struct tn_std_check *c, const struct tn_std_pr
         return;
     }
     if (tn_std_unknown(c, o->contract.at)) return;
+    tn_std_check_layout(c, &o->contract);
     if (o->dtype != o->contract.dtype) {
         f = tn_std_say(c, o->dtype_ref.at, "the output states two element types");
         tn_found(f, "%.*s", TN_FMT_ARG(o->dtype_ref.name));

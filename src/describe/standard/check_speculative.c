@@ -8,6 +8,8 @@
  */
 #include "describe/standard/check_internal.h"
 
+#include <string.h>
+
 /* ---- the region ------------------------------------------------------------------------------------------------- */
 
 static bool invokes(const struct tn_std_steps *steps, struct tn_str component)
@@ -310,11 +312,25 @@ static void check_shared(struct tn_std_check *c)
             tn_std_say_unknown(c, &shared->items[i], TN_STD_SPACE_GROUP_OR_CELL);
 }
 
+/* Names of initializers. A graph's are C strings in most tools, so one with a NUL would name two different things. */
+static void check_weights(struct tn_std_check *c)
+{
+    const struct tn_std_refs *weights = &c->doc->speculative.shared_weights;
+    for (size_t i = 0; i < weights->count; i++) {
+        const struct tn_str name = weights->items[i].name;
+        if (!name.n || !memchr(name.s, 0, name.n)) continue;
+        struct tn_finding *f = tn_std_say(c, weights->items[i].at, "no weight has such a name");
+        tn_found(f, "a NUL byte in %zu bytes", name.n);
+        tn_expected(f, "a name without NUL bytes");
+    }
+}
+
 void tn_std_check_speculative(struct tn_std_check *c)
 {
     const struct tn_std_speculative *s = &c->doc->speculative;
     if (!tn_json_present(s->at)) return;
     check_vocabulary(c);
+    check_weights(c);
     if (!tn_std_has_workflow(c)) return;
     const struct tn_std_component *proposer = tn_std_want_component(c, &s->proposer);
     const struct tn_std_component *target = tn_std_want_component(c, &s->target);
