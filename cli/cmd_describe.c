@@ -133,8 +133,10 @@ static bool is_written(const struct cli_json *entries, const char *message)
 static void tell(struct cli *cli, const struct cli_json *finding, size_t told)
 {
     const char *message = cli_json_text(cli_json_get(finding, "message"));
+    const char *file = cli_json_text(cli_json_path(finding, "where.file"));
+    const char *pointer = cli_json_text(cli_json_path(finding, "where.pointer"));
     if (!cli->values.json) {
-        cli_say("note: described, and not executed by this build: %s", message);
+        cli_say("note: described, and not executed by this build: %s (%s%s%s)", message, file, *pointer ? "#" : "", pointer);
         return;
     }
     cli_out_text(&cli->out, told ? ", {\"code\": " : "{\"code\": ");
@@ -142,6 +144,10 @@ static void tell(struct cli *cli, const struct cli_json *finding, size_t told)
     cli_out_json(&cli->out, code, strlen(code));
     cli_out_text(&cli->out, ", \"message\": ");
     cli_out_json(&cli->out, message, strlen(message));
+    cli_out_text(&cli->out, ", \"file\": ");
+    cli_out_json(&cli->out, file, strlen(file));
+    cli_out_text(&cli->out, ", \"pointer\": ");
+    cli_out_json(&cli->out, pointer, strlen(pointer));
     cli_out_text(&cli->out, "}");
 }
 

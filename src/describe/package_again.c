@@ -95,7 +95,7 @@ static bool states_pointer(struct tn_json entry, const struct tn_finding *f)
  * What this build does not do with a package that is known: no open point of the package, and another build may do it.
  * Where nothing else of a package is known, that nobody reads its weights is why.
  */
-static bool is_of_build(const struct tn_description *d, const struct tn_finding *f)
+bool tn_finding_is_of_build(const struct tn_description *d, const struct tn_finding *f)
 {
     bool known = d->component_count > 0 || d->graph || tn_json_present(tn_json_root(&d->contract));
     return f->code == TN_MISSING_CAPABILITY || (f->code == TN_PROVIDER_UNAVAILABLE && known);
@@ -148,7 +148,7 @@ void tn_package_write_undetermined(struct tn_json_writer *w, const struct tn_des
     for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v)) tn_jw_json(w, v);
     for (size_t i = 0; i < all.count; i++) {
         const struct tn_finding *f = &all.items[i];
-        if (f->severity != TN_BLOCKER || is_of_build(d, f)) continue;
+        if (f->severity != TN_BLOCKER || tn_finding_is_of_build(d, f)) continue;
         if (!is_stated(d, tn_json_root(&next), f)) write_entry(w, d, f);
     }
     write_unstated(w, d);

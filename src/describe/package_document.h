@@ -50,6 +50,8 @@ void tn_package_document_write(struct tn_json_writer *w, const struct tn_descrip
  */
 void tn_package_write_undetermined(struct tn_json_writer *w, const struct tn_description *d);
 void tn_package_write_provenance(struct tn_json_writer *w, const struct tn_description *d);
+/* Whether a blocker is only what this build does not do with a package that is known: then it is no open point of it. */
+bool tn_finding_is_of_build(const struct tn_description *d, const struct tn_finding *f);
 /* The content of a description as a document, without what is said about it. Release it when the status is TN_OK. */
 enum tn_status tn_package_content(const struct tn_description *d, size_t most, struct tn_json_doc *out,
                                   struct tn_error *err);

@@ -230,12 +230,15 @@ static void tell_obstacles(struct tn_error *err, const struct tn_description *d,
     err->dropped = obstacles->dropped;
 }
 
-static size_t count_blockers(const struct tn_description *d)
+/* As many as stand in the document then; beyond the list's bound they are only counted. */
+static size_t count_open(const struct tn_description *d)
 {
     struct tn_findings all;
     tn_findings_init(&all, d->arena.alloc, d->findings.max);
     tn_description_findings(d, &all);
     size_t count = all.blockers;
+    for (size_t i = 0; i < all.count; i++)
+        count -= all.items[i].severity == TN_BLOCKER && tn_finding_is_of_build(d, &all.items[i]);
     tn_findings_release(&all);
     return count;
 }
@@ -252,7 +255,7 @@ static enum tn_status no_contract(const struct tn_description *d, struct tn_erro
         struct tn_finding *f = tn_error_set(err, TN_METADATA_INVALID, TN_PHASE_DESCRIBE, "the package states no contract");
         tn_expected(f, "inference_metadata.yaml or inference_metadata.json at its root");
         if (err && status) tell_obstacles(err, d, obstacles);
-        else if (err) tell_way(err, d, count_blockers(d));
+        else if (err) tell_way(err, d, count_open(d));
         status = TN_METADATA_INVALID;
     }
     tn_free(d->arena.alloc, obstacles);
