@@ -22,10 +22,25 @@ struct tn_model *tn_model_new(const struct tn_context *ctx)
 void tn_model_free(struct tn_model *model)
 {
     if (!model) return;
-    tn_onnx_view_free(model->view);
+    if (!model->view_lent) tn_onnx_view_free(model->view);
     tn_onnx_view_free(model->read);
     tn_arena_release(&model->arena);
     tn_free(model->ctx->alloc, model);
+}
+
+void tn_model_lend(const struct tn_model *from, const struct tn_context *ctx, const struct tn_source *source, struct tn_model *out)
+{
+    *out = *from;
+    out->ctx = ctx;
+    out->source = source ? *source : (struct tn_source){.size = 0};
+    tn_arena_init(&out->arena, ctx->alloc);
+    out->symbols.arena = NULL; /* nothing is added any more */
+}
+
+void tn_model_give_back(struct tn_model *lent)
+{
+    tn_arena_release(&lent->arena);
+    *lent = (struct tn_model){.ctx = NULL};
 }
 
 struct tn_str tn_model_file(const struct tn_model *model)

@@ -137,7 +137,8 @@ struct tn_net {
 struct tn_model {
     const struct tn_context *ctx;
     struct tn_arena arena;
-    struct tn_onnx_view *view; /* owned: what the file states of itself; NULL: the graph comes from no file */
+    struct tn_onnx_view *view; /* what the file states of itself; NULL: the graph comes from no file */
+    bool view_lent;            /* the view is not the model's own, and outlives it */
     struct tn_onnx_view *read; /* owned: strings and external data of what was read here */
     const struct tn_inventory *inv; /* external data are found through it; NULL: from memory */
     struct tn_source source;      /* the file: must outlive the model */
@@ -156,9 +157,19 @@ struct tn_model {
 enum tn_status tn_model_import(const struct tn_context *ctx, const struct tn_inventory *inv, const struct tn_source *source,
                                struct tn_onnx_view *view, struct tn_findings *findings, struct tn_model **out,
                                struct tn_error *err);
+/* The same with a view that stays the caller's and outlives the model. */
+enum tn_status tn_model_import_lent(const struct tn_context *ctx, const struct tn_inventory *inv, const struct tn_source *source,
+                                    struct tn_onnx_view *view, struct tn_findings *findings, struct tn_model **out,
+                                    struct tn_error *err);
 /* A model without a file, whose main graph is empty: what families emit. NULL without memory. */
 struct tn_model *tn_model_new(const struct tn_context *ctx);
 void tn_model_free(struct tn_model *model);
+/*
+ * A model that is no longer written to (it has been rewritten) as one load sees it: the same nodes and values, which may be
+ * lent any number of times at once, with a context, a source (NULL: there is none) and memory of its own. `from` outlives it.
+ */
+void tn_model_lend(const struct tn_model *from, const struct tn_context *ctx, const struct tn_source *source, struct tn_model *out);
+void tn_model_give_back(struct tn_model *lent);
 /* The file that it was read from; "": none. */
 struct tn_str tn_model_file(const struct tn_model *model);
 

@@ -528,19 +528,19 @@ static bool read_model(struct tn_import *im)
     return !im->r->failed;
 }
 
-enum tn_status tn_model_import(const struct tn_context *ctx, const struct tn_inventory *inv, const struct tn_source *source,
-                               struct tn_onnx_view *view, struct tn_findings *findings, struct tn_model **out,
-                               struct tn_error *err)
+static enum tn_status import(const struct tn_context *ctx, const struct tn_inventory *inv, const struct tn_source *source,
+                             struct tn_onnx_view *view, bool lent, struct tn_findings *findings, struct tn_model **out, struct tn_error *err)
 {
     enum tn_status st = TN_OK;
     struct tn_import im = {.findings = findings, .opsets = view->opsets, .opset_count = view->opset_count};
     struct tn_model *model = tn_model_new(ctx);
     *out = NULL;
     if (!model) {
-        tn_onnx_view_free(view);
+        if (!lent) tn_onnx_view_free(view);
         return tn_error_memory(err, TN_PHASE_ASSESS, "reading a graph");
     }
     model->view = view;
+    model->view_lent = lent;
     model->inv = inv;
     model->source = *source;
     im.model = model;
@@ -563,4 +563,18 @@ done:
     tn_onnx_reader_free(im.r);
     tn_model_free(model);
     return st;
+}
+
+enum tn_status tn_model_import(const struct tn_context *ctx, const struct tn_inventory *inv, const struct tn_source *source,
+                               struct tn_onnx_view *view, struct tn_findings *findings, struct tn_model **out,
+                               struct tn_error *err)
+{
+    return import(ctx, inv, source, view, false, findings, out, err);
+}
+
+enum tn_status tn_model_import_lent(const struct tn_context *ctx, const struct tn_inventory *inv, const struct tn_source *source,
+                                    struct tn_onnx_view *view, struct tn_findings *findings, struct tn_model **out,
+                                    struct tn_error *err)
+{
+    return import(ctx, inv, source, view, true, findings, out, err);
 }

@@ -24,7 +24,10 @@ static void native_release(struct tn_instance *instance)
     if (!instance) return;
     tn_native_net_release(instance);
     for (unsigned i = 0; instance->workspaces && i < instance->threads; i++) tn_workspace_release(&instance->workspaces[i], instance->alloc);
-    for (uint32_t i = 0; i < TN_GRAPH_PARTS; i++) tn_program_free(instance->parts[i]);
+    for (uint32_t i = 0; i < TN_GRAPH_PARTS; i++) {
+        tn_program_free(instance->parts[i]);
+        if (instance->models[i].ctx) tn_model_give_back(&instance->models[i]);
+    }
     tn_free(instance->alloc, instance->workspaces);
     tn_free(instance->alloc, instance);
 }
@@ -60,7 +63,10 @@ static enum tn_status make_parts(struct tn_instance *instance, struct tn_weights
                                              .read_user = weights,
                                              .bounds = i == TN_GRAPH_PICKS ? &program->pick_bound : program->bounds,
                                              .bound_count = i == TN_GRAPH_PICKS ? 1 : 2};
-        if (g->part[i]) st = tn_program_new(g->part[i], &options, &instance->parts[i], err);
+        if (g->part[i]) { /* what a program takes is the session's, although the graph is the plan's */
+            tn_model_lend(g->part[i], env->ctx, NULL, &instance->models[i]);
+            st = tn_program_new(&instance->models[i], &options, &instance->parts[i], err);
+        }
         progress.before += progress.part;
     }
     return st;

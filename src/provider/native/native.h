@@ -31,12 +31,26 @@ enum { TN_PICK_ROWS = 32 };
 /* A row for each sequence may be as wide as a vocabulary, too: a piece has no more sequences than make this. */
 enum { TN_POOLED_BYTES = 4 << 20 };
 
-/* What a package that is a graph comes to, from headers alone. The graph itself is read again by each load. */
+/* A constant as the file has it: an initialiser, or a tensor among the attributes of a node. */
+struct tn_native_constant {
+    struct tn_str name; /* of the value, or of the attribute */
+    uint64_t node;      /* 1 + the node's number; 0: an initialiser */
+    const struct tn_constant *constant; /* NULL: the constants of a graph inside the node follow */
+};
+
+struct tn_native_constants {
+    struct tn_native_constant *items;
+    size_t count, cap;
+};
+
+/* What a package that is a graph comes to, from headers alone. */
 struct tn_native_net {
+    struct tn_model *model; /* owned; typed and rewritten: never written to again, so that any number of sessions may run it */
     uint64_t nodes, constant_bytes;
     uint64_t values_bytes; /* most of values at once, of shapes that are known */
     bool open;             /* others follow from requests */
     struct tn_digest structure;
+    struct tn_native_constants constants; /* before the graph was rewritten */
     struct tn_str members; /* of the plan document: the text of a JSON object */
     const char **without;  /* [without_count] patches to leave out */
     size_t without_count;
@@ -157,7 +171,7 @@ struct tn_workspace {
 struct tn_native_graph {
     struct tn_os_file file;
     bool open;
-    struct tn_model *model;
+    struct tn_model model; /* lent by the plan */
     struct tn_program *program;
     struct tn_exec_context *context; /* calls are serialised by whoever owns the instance */
     struct tn_digest digest;
@@ -169,6 +183,7 @@ struct tn_instance {
     const struct tn_native_program *program;
     struct tn_alloc *alloc;
     struct tn_pool *pool;
+    struct tn_model models[TN_GRAPH_PARTS];   /* lent by the plan; without a context: there is none */
     struct tn_program *parts[TN_GRAPH_PARTS]; /* owned; NULL: there is none */
     struct tn_digest digest;                  /* of the weights */
     struct tn_workspace *workspaces; /* one per thread; the first one's contexts serve all threads together, too */
@@ -186,10 +201,6 @@ enum tn_status tn_piece_run(struct tn_instance *instance, struct tn_workspace *w
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------- */
 
-/* A graph that was read, judged and typed. *model NULL with TN_OK: there are blockers. `file` is open while the model is. */
-enum tn_status tn_native_net_open(const struct tn_context *ctx, const struct tn_inventory *inv, const struct tn_graph_facts *g,
-                                  struct tn_findings *findings, struct tn_os_file *file, bool *open, struct tn_model **model,
-                                  struct tn_error *err);
 enum tn_status tn_native_net_assess(struct tn_native_program *program, struct tn_assessment *a,
                                     const struct tn_component_request *r, struct tn_error *err);
 enum tn_status tn_native_net_load(struct tn_instance *instance, const struct tn_component_request *r,
@@ -198,9 +209,14 @@ enum tn_status tn_native_net_run(struct tn_instance *instance, const struct tn_t
 void tn_native_net_release(struct tn_instance *instance);
 /* Nodes, attributes, types and the values of small constants. */
 struct tn_digest tn_native_net_structure(const struct tn_model *model);
-/* SHA-256 over the constants by graph and name; remembered under the model's structure and the stamps of the variant's files. */
-enum tn_status tn_native_net_weights(struct tn_model *model, const struct tn_digest *structure, const struct tn_variant *variant,
-                                     const struct tn_context *ctx, const struct tn_cancel *cancel, struct tn_digest *out, struct tn_error *err);
+/* Lists the constants of a graph and of those inside it, in order. False without memory. */
+bool tn_native_net_constants(const struct tn_net *net, struct tn_arena *arena, struct tn_native_constants *list);
+/*
+ * SHA-256 over the constants by graph and name, of 4 MiB chunk digests; remembered under the model's structure and the stamps of
+ * the variant's files. `model` is the one that reads.
+ */
+enum tn_status tn_native_net_weights(struct tn_model *model, const struct tn_native_net *net, const struct tn_variant *variant, unsigned threads,
+                                     const struct tn_load_env *env, struct tn_digest *out, struct tn_error *err);
 /* Under a key that names everything the value follows from. */
 bool tn_digest_recall(const struct tn_context *ctx, const struct tn_digest *key, struct tn_digest *value);
 void tn_digest_remember(const struct tn_context *ctx, const struct tn_digest *key, const struct tn_digest *value);

@@ -1,8 +1,8 @@
 /*
  * Assessment of a package that is a graph: reads it from headers alone, judges it by the standard's schemas and by the
- * operators' rows, all gaps in one report, and adds up what its values will take. The graph itself is given back: a plan
- * keeps its summary, and each load reads it again, so that a plan holds no file open and sessions share nothing that an
- * execution writes to.
+ * operators' rows, all gaps in one report, and adds up what its values will take. An eligible graph stays with the plan,
+ * typed and rewritten: nothing writes to it any more, and all loads share it. No file stays open; a load opens it again
+ * for the weights, after it has been found unchanged.
  */
 #include "provider/native/native.h"
 
@@ -16,30 +16,23 @@
 
 /* ---- reading ------------------------------------------------------------------------------------------------------ */
 
-static void close_model(struct tn_model **model, struct tn_os_file *file, bool *open)
+/* The description has walked the same bytes, or the file is another one now and is not opened. */
+static enum tn_status read_model(const struct tn_context *ctx, const struct tn_inventory *inv, const struct tn_graph_facts *g,
+                                 struct tn_findings *findings, struct tn_model **model, struct tn_error *err)
 {
-    tn_model_free(*model);
+    struct tn_os_file file;
     *model = NULL;
-    if (*open) tn_os_close(file);
-    *open = false;
-}
-
-enum tn_status tn_native_net_open(const struct tn_context *ctx, const struct tn_inventory *inv, const struct tn_graph_facts *g,
-                                  struct tn_findings *findings, struct tn_os_file *file, bool *open, struct tn_model **model,
-                                  struct tn_error *err)
-{
-    struct tn_onnx_view *view = NULL;
-    *model = NULL;
-    *open = false;
-    enum tn_status st = tn_inventory_open_file(inv, g->file, file, err);
+    enum tn_status st = tn_inventory_open_file(inv, g->file, &file, err);
     if (st) return st;
-    *open = true;
-    struct tn_source source = tn_source_of_file(file, g->file->path);
-    st = tn_onnx_view_open_again(ctx, &source, &view, err);
-    if (!st) st = tn_model_import(ctx, inv, &source, view, findings, model, err);
+    struct tn_source source = tn_source_of_file(&file, g->file->path);
+    st = tn_model_import_lent(ctx, inv, &source, g->view, findings, model, err);
     if (!st && *model) tn_net_check(*model, findings);
     if (!st && *model && !findings->blockers) st = tn_net_infer(*model, findings, err);
-    if (st || findings->blockers) close_model(model, file, open);
+    tn_os_close(&file);
+    if (*model) (*model)->source = (struct tn_source){.size = 0};
+    if (!st && !findings->blockers) return TN_OK;
+    tn_model_free(*model);
+    *model = NULL;
     return st;
 }
 
@@ -317,6 +310,7 @@ static enum tn_status summarise(struct tn_native_net *net, struct tn_model *mode
     net->nodes = s.nodes;
     net->constant_bytes = s.constants;
     net->structure = tn_native_net_structure(model);
+    if (!tn_native_net_constants(model->main, &a->arena, &net->constants)) return tn_error_memory(err, TN_PHASE_ASSESS, "assessing a graph");
     a->numeric = (struct tn_numeric){.stored = stored_of(model), .compute = TN_COMPUTE_F32, .accumulate = "f32", .kv = "none"};
     enum tn_status st = write_members(net, model, &a->arena, err);
     a->estimate = (struct tn_estimate){.weights_bytes = s.constants, .workspace_bytes = net->values_bytes, .uncertainty = net->open ? 1.0 : 0.5};
@@ -360,15 +354,11 @@ static void refuse_bf16(struct tn_assessment *a)
 static enum tn_status assess_into(struct tn_native_net *net, struct tn_assessment *a, const struct tn_component_request *r,
                                   struct tn_error *err)
 {
-    struct tn_os_file file;
-    struct tn_model *model;
-    bool open;
-    enum tn_status st = tn_native_net_open(r->ctx, r->d->inv, r->graph, &a->findings, &file, &open, &model, err);
-    if (!st && model) {
-        st = summarise(net, model, a, err);
+    enum tn_status st = read_model(r->ctx, r->d->inv, r->graph, &a->findings, &net->model, err);
+    if (!st && net->model) {
+        st = summarise(net, net->model, a, err);
         if (!st) a->decision = TN_ELIGIBLE;
     }
-    close_model(&model, &file, &open);
     return st;
 }
 

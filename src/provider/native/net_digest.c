@@ -1,10 +1,14 @@
 /*
  * Two identities of a graph. Its structure: nodes, attributes, types and the values of small constants, hashed in the
  * order of the file; names of values do not matter, only which value is meant. Its weights: the constants by graph and
- * name, hashed from their values and so independent of how they are stored; remembered under the stamps of the files.
+ * name as the file has them, before anything is rewritten, hashed from their values by chunks and so independent of how they
+ * are stored and of the threads that hash; remembered under the stamps of the files.
  */
 #include "provider/native/native.h"
 
+#include "base/os_thread.h"
+
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- structure ---------------------------------------------------------------------------------------------------- */
@@ -49,25 +53,55 @@ static inline void gather(struct gathered *g, const void *p, size_t n)
     g->n += n > sizeof(g->bytes) ? 0 : n;
 }
 
-static void gather_u64(struct gathered *g, uint64_t v)
+/* Whole numbers in as few bytes as the list's largest takes: lists of trees have some million. */
+static unsigned width_of(const int64_t *ints, size_t count)
 {
-    const unsigned char bytes[8] = {(unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16), (unsigned char)(v >> 24),
-                                    (unsigned char)(v >> 32), (unsigned char)(v >> 40), (unsigned char)(v >> 48), (unsigned char)(v >> 56)};
-    gather(g, bytes, sizeof(bytes));
+    uint64_t all = 0;
+    for (size_t i = 0; i < count; i++) all |= (uint64_t)ints[i] ^ (uint64_t)(ints[i] >> 63); /* -1 as 0, -2 as 1 */
+    return all < 1u << 7 ? 1 : all < 1u << 15 ? 2 : all < 1u << 31 ? 4 : 8;
 }
 
-static void hash_list(struct tn_sha256 *h, const struct tn_attr *a)
+enum { AT_ONCE = 512 };
+
+static void hash_ints(struct tn_sha256 *h, const int64_t *ints, size_t count)
+{
+    unsigned char bytes[8 * AT_ONCE];
+    unsigned width = width_of(ints, count);
+    tn_sha256_update_u64(h, width);
+    for (size_t first = 0; first < count; first += AT_ONCE) {
+        size_t n = count - first < AT_ONCE ? count - first : AT_ONCE;
+        for (size_t i = 0; i < n; i++) {
+            uint64_t v = (uint64_t)ints[first + i];
+            if (width == 1) bytes[i] = (unsigned char)v;
+            for (unsigned k = 0; width > 1 && k < width; k++) bytes[width * i + k] = (unsigned char)(v >> (8 * k));
+        }
+        tn_sha256_update(h, bytes, width * n);
+    }
+}
+
+enum { RECENT = 4 };
+
+/* Texts as they come first; one of those that came last is one byte. */
+static void hash_texts(struct tn_sha256 *h, const struct tn_str *texts, size_t count)
 {
     struct gathered g;
+    struct tn_str recent[RECENT] = {TN_STR("")};
+    unsigned known = 0, next = 0;
     g.h = h;
     g.n = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        if (a->type == TN_ATTR_INTS) {
-            gather_u64(&g, (uint64_t)a->as.ints[i]);
-        } else {
-            gather_u64(&g, a->as.strings[i].n);
-            gather(&g, a->as.strings[i].s, a->as.strings[i].n);
-        }
+    for (size_t i = 0; i < count; i++) {
+        unsigned char at = 0;
+        while (at < known && !(recent[at].n == texts[i].n && (recent[at].s == texts[i].s || memcmp(recent[at].s, texts[i].s, texts[i].n) == 0))) at++;
+        gather(&g, &at, 1);
+        if (at < known) continue;
+        recent[next] = texts[i];
+        next = (next + 1) % RECENT;
+        known += known < RECENT;
+        uint64_t n = texts[i].n;
+        unsigned char bytes[8];
+        for (unsigned k = 0; k < 8; k++) bytes[k] = (unsigned char)(n >> (8 * k));
+        gather(&g, bytes, sizeof(bytes));
+        gather(&g, texts[i].s, texts[i].n);
     }
     tn_sha256_update(h, g.bytes, g.n);
 }
@@ -82,8 +116,8 @@ static void hash_attr(struct tn_sha256 *h, const struct tn_model *model, const s
     case TN_ATTR_INT: tn_sha256_update_u64(h, (uint64_t)a->as.i); break;
     case TN_ATTR_STRING: tn_sha256_update_str(h, a->as.s); break;
     case TN_ATTR_FLOATS: tn_sha256_update(h, a->as.floats, a->count * sizeof(*a->as.floats)); break;
-    case TN_ATTR_INTS:
-    case TN_ATTR_STRINGS: hash_list(h, a); break;
+    case TN_ATTR_INTS: hash_ints(h, a->as.ints, a->count); break;
+    case TN_ATTR_STRINGS: hash_texts(h, a->as.strings, a->count); break;
     case TN_ATTR_TENSOR:
     case TN_ATTR_TENSORS:
     case TN_ATTR_SPARSE_TENSOR:
@@ -145,49 +179,32 @@ struct tn_digest tn_native_net_structure(const struct tn_model *model)
 {
     struct tn_sha256 h;
     tn_sha256_init(&h);
-    tn_sha256_update_str(&h, TN_STR("tenon.graph/1"));
+    tn_sha256_update_str(&h, TN_STR("tenon.graph/2"));
     hash_net(&h, model->main);
     return tn_sha256_finish(&h);
 }
 
-/* ---- weights ------------------------------------------------------------------------------------------------------ */
+/* ---- weights: which ----------------------------------------------------------------------------------------------- */
 
-struct weights {
-    struct tn_model *model;
-    const struct tn_context *ctx;
-    const struct tn_cancel *cancel;
-    struct tn_sha256 h;
-    struct tn_error *err;
-    enum tn_status failed;
-};
-
-/* The values, wherever they are. Chunks are digests of their own, as with other weights. */
-static bool hash_values(struct weights *w, const struct tn_constant *c)
+static bool list_constant(struct tn_native_constants *list, struct tn_arena *arena, struct tn_native_constant item)
 {
-    struct tn_constant there = *c;
-    void *own = NULL;
-    if (w->failed || (w->failed = tn_cancel_fail(w->cancel, TN_PHASE_LOAD, w->err))) return false;
-    if (!c->data) {
-        own = tn_malloc(w->ctx->alloc, c->bytes ? c->bytes : 1);
-        if (!own) {
-            w->failed = tn_error_memory(w->err, TN_PHASE_LOAD, "hashing weights");
-            return false;
-        }
-        there.data = own;
-        w->failed = tn_constant_read(w->model, c, own, w->err);
+    if (list->count == list->cap) {
+        size_t cap = list->cap ? 2 * list->cap : 64;
+        struct tn_native_constant *moved = tn_arena_array(arena, cap, sizeof(*moved));
+        if (!moved) return false;
+        if (list->count) memcpy(moved, list->items, list->count * sizeof(*moved));
+        list->items = moved;
+        list->cap = cap;
     }
-    if (!w->failed) hash_constant(&w->h, &there);
-    tn_free(w->ctx->alloc, own);
-    return !w->failed;
+    list->items[list->count++] = item;
+    return true;
 }
 
-static bool weigh_net(struct weights *w, const struct tn_net *net)
+bool tn_native_net_constants(const struct tn_net *net, struct tn_arena *arena, struct tn_native_constants *list)
 {
     for (uint32_t i = 0; i < net->value_count; i++) {
         const struct tn_net_value *v = &net->values[i];
-        if (!v->constant) continue;
-        tn_sha256_update_str(&w->h, v->name);
-        if (!hash_values(w, v->constant)) return false;
+        if (v->constant && !list_constant(list, arena, (struct tn_native_constant){v->name, 0, v->constant})) return false;
     }
     for (uint32_t i = 0; i < net->node_count; i++) {
         const struct tn_node *n = &net->nodes[i];
@@ -196,20 +213,177 @@ static bool weigh_net(struct weights *w, const struct tn_net *net)
             bool graphs = a->type == TN_ATTR_GRAPH || a->type == TN_ATTR_GRAPHS;
             bool tensors = a->type == TN_ATTR_TENSOR || a->type == TN_ATTR_TENSORS;
             for (size_t j = 0; j < a->count && (graphs || tensors); j++) {
-                tn_sha256_update_u64(&w->h, i);
-                tn_sha256_update_str(&w->h, a->name);
-                if (graphs ? !weigh_net(w, a->as.graphs[j]) : !hash_values(w, &a->as.tensors[j])) return false;
+                struct tn_native_constant item = {a->name, (uint64_t)i + 1, tensors ? &a->as.tensors[j] : NULL};
+                if (!list_constant(list, arena, item) || (graphs && !tn_native_net_constants(a->as.graphs[j], arena, list))) return false;
             }
         }
     }
     return true;
 }
 
+/* ---- weights: their values ---------------------------------------------------------------------------------------- */
+
+struct weights {
+    struct tn_model *model;
+    const struct tn_native_constants *list;
+    const struct tn_context *ctx;
+    const struct tn_cancel *cancel;
+    uint64_t *first; /* [list->count + 1] chunk of each constant */
+    struct tn_digest *chunks;
+    struct tn_error *err;
+    struct tn_mutex mutex; /* of texts, which are read into the model's memory, and of *err */
+    _Atomic uint64_t next;
+    _Atomic int failed; /* enum tn_status of the first failure */
+};
+
+/* How much is read at once: what stays in a core's own cache until it has been hashed. */
+enum { READ_BYTES = 256 << 10 };
+
+static uint64_t chunks_of(const struct tn_constant *c)
+{
+    if (c->element == TN_EL_STRING) return 1;
+    return c->bytes / TN_DIGEST_CHUNK + (c->bytes % TN_DIGEST_CHUNK != 0);
+}
+
+static void fail_weights(struct weights *w, enum tn_status st, const struct tn_error *own)
+{
+    int none = TN_OK;
+    if (!st || !atomic_compare_exchange_strong(&w->failed, &none, (int)st)) return;
+    if (own && w->err) *w->err = *own;
+    if (!own) tn_error_memory(w->err, TN_PHASE_LOAD, "hashing weights");
+}
+
+static void hash_chunks(struct weights *w, uint64_t chunk, const char *bytes, size_t n)
+{
+    for (size_t part; n > 0; bytes += part, n -= part) {
+        part = n < TN_DIGEST_CHUNK ? n : TN_DIGEST_CHUNK;
+        w->chunks[chunk++] = tn_sha256_of(bytes, part);
+    }
+}
+
+/* Texts, and numbers that are written one by one, are read whole. */
+static enum tn_status hash_whole(struct weights *w, const struct tn_constant *c, uint64_t chunk, struct tn_error *err)
+{
+    void *own = c->data ? NULL : tn_malloc(w->ctx->alloc, c->bytes + 1);
+    if (!c->data && !own) return tn_error_memory(err, TN_PHASE_LOAD, "hashing weights");
+    bool texts = c->element == TN_EL_STRING;
+    if (texts) tn_mutex_lock(&w->mutex);
+    enum tn_status st = own ? tn_constant_read(w->model, c, own, err) : TN_OK;
+    if (texts) tn_mutex_unlock(&w->mutex);
+    const void *data = own ? own : c->data;
+    if (!st && texts) {
+        struct tn_sha256 h;
+        tn_sha256_init(&h);
+        for (size_t i = 0; i < c->bytes / sizeof(struct tn_str); i++) tn_sha256_update_str(&h, ((const struct tn_str *)data)[i]);
+        w->chunks[chunk] = tn_sha256_finish(&h);
+    } else if (!st) {
+        hash_chunks(w, chunk, data, c->bytes);
+    }
+    tn_free(w->ctx->alloc, own);
+    return st;
+}
+
+/* One chunk of what lies in a file as it will in memory. */
+static enum tn_status hash_part(struct weights *w, const struct tn_constant *c, const struct tn_source *source, uint64_t offset, uint64_t chunk,
+                                uint64_t part, char *room, struct tn_error *err)
+{
+    struct tn_sha256 h;
+    enum tn_status st = TN_OK;
+    uint64_t at = part * TN_DIGEST_CHUNK, end = c->bytes - at < TN_DIGEST_CHUNK ? c->bytes : at + TN_DIGEST_CHUNK;
+    tn_sha256_init(&h);
+    for (size_t n; !st && at < end; at += n) {
+        n = end - at < READ_BYTES ? (size_t)(end - at) : READ_BYTES;
+        st = tn_source_read(source, offset + at, room, n, TN_PHASE_LOAD, err);
+        if (!st) tn_sha256_update(&h, room, n);
+    }
+    if (!st) w->chunks[chunk] = tn_sha256_finish(&h);
+    return st;
+}
+
+static enum tn_status hash_one(struct weights *w, uint64_t chunk, char *room, struct tn_error *err)
+{
+    size_t low = 0, high = w->list->count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (w->first[middle] <= chunk) low = middle;
+        else high = middle;
+    }
+    const struct tn_constant *c = w->list->items[low].constant;
+    struct tn_os_file file;
+    uint64_t offset, part = chunk - w->first[low];
+    bool there = c->data || c->element == TN_EL_STRING || c->stored == TN_ONNX_DATA_TYPED;
+    if (!there && c->stored == TN_ONNX_DATA_RAW) return hash_part(w, c, &w->model->source, c->range.at, chunk, part, room, err);
+    if (there || !tn_constant_open(w->model, c, &file, &offset)) return part ? TN_OK : hash_whole(w, c, chunk, err);
+    struct tn_source source = tn_source_of_file(&file, TN_STR(""));
+    enum tn_status st = hash_part(w, c, &source, offset, chunk, part, room, err);
+    tn_os_close(&file);
+    return st;
+}
+
+static void hash_member(void *arg, unsigned rank, unsigned size)
+{
+    struct weights *w = arg;
+    uint64_t all = w->first[w->list->count];
+    char *room = tn_malloc(w->ctx->alloc, READ_BYTES);
+    struct tn_error *own = tn_calloc(w->ctx->alloc, 1, sizeof(*own));
+    (void)rank;
+    (void)size;
+    if (!room || !own) fail_weights(w, TN_INSUFFICIENT_MEMORY, NULL);
+    for (uint64_t i; room && own && !w->failed && (i = w->next++) < all;) {
+        enum tn_status st = tn_cancel_fail(w->cancel, TN_PHASE_LOAD, own);
+        fail_weights(w, st ? st : hash_one(w, i, room, own), own);
+    }
+    tn_free(w->ctx->alloc, room);
+    tn_free(w->ctx->alloc, own);
+}
+
+static struct tn_digest put_together(const struct weights *w)
+{
+    struct tn_sha256 h;
+    tn_sha256_init(&h);
+    tn_sha256_update_str(&h, TN_STR("tenon.graph weights/2"));
+    for (size_t i = 0; i < w->list->count; i++) {
+        const struct tn_native_constant *item = &w->list->items[i];
+        const struct tn_constant *c = item->constant;
+        tn_sha256_update_str(&h, item->name);
+        tn_sha256_update_u64(&h, item->node);
+        tn_sha256_update_u64(&h, c != NULL);
+        if (!c) continue;
+        tn_sha256_update_u64(&h, c->element);
+        tn_sha256_update_u64(&h, c->rank);
+        for (uint32_t k = 0; k < c->rank; k++) tn_sha256_update_u64(&h, (uint64_t)c->dims[k]);
+        tn_sha256_update(&h, w->chunks[w->first[i]].bytes, (size_t)(w->first[i + 1] - w->first[i]) * sizeof(*w->chunks));
+    }
+    return tn_sha256_finish(&h);
+}
+
+_Static_assert(sizeof(struct tn_digest) == TN_SHA256_BYTES, "digests lie one behind the other");
+
+static enum tn_status hash_all(struct weights *w, struct tn_pool *pool, unsigned threads, struct tn_digest *out)
+{
+    const struct tn_native_constants *list = w->list;
+    struct tn_alloc *alloc = w->ctx->alloc;
+    w->first = tn_calloc(alloc, list->count + 1, sizeof(*w->first));
+    for (size_t i = 0; w->first && i < list->count; i++) w->first[i + 1] = w->first[i] + (list->items[i].constant ? chunks_of(list->items[i].constant) : 0);
+    w->chunks = w->first ? tn_calloc(alloc, (size_t)w->first[list->count] + 1, sizeof(*w->chunks)) : NULL;
+    if (!w->chunks || !tn_mutex_init(&w->mutex)) {
+        fail_weights(w, TN_INSUFFICIENT_MEMORY, NULL);
+    } else {
+        uint64_t all = w->first[list->count];
+        tn_pool_run(pool, hash_member, w, all < threads ? (unsigned)all : threads);
+        tn_mutex_release(&w->mutex);
+    }
+    if (!w->failed) *out = put_together(w);
+    tn_free(alloc, w->chunks);
+    tn_free(alloc, w->first);
+    return (enum tn_status)w->failed;
+}
+
 static struct tn_digest cache_key(const struct tn_model *model, const struct tn_digest *structure, const struct tn_variant *variant)
 {
     struct tn_sha256 h;
     tn_sha256_init(&h);
-    tn_sha256_update_str(&h, TN_STR("graph weights/1"));
+    tn_sha256_update_str(&h, TN_STR("graph weights/2"));
     tn_sha256_update(&h, structure->bytes, sizeof(structure->bytes));
     for (uint32_t i = 0; i < variant->file_count; i++) {
         const struct tn_package_file *file = &model->inv->files[variant->files[i]];
@@ -223,16 +397,13 @@ static struct tn_digest cache_key(const struct tn_model *model, const struct tn_
     return tn_sha256_finish(&h);
 }
 
-enum tn_status tn_native_net_weights(struct tn_model *model, const struct tn_digest *structure, const struct tn_variant *variant,
-                                     const struct tn_context *ctx, const struct tn_cancel *cancel, struct tn_digest *out, struct tn_error *err)
+enum tn_status tn_native_net_weights(struct tn_model *model, const struct tn_native_net *net, const struct tn_variant *variant, unsigned threads,
+                                     const struct tn_load_env *env, struct tn_digest *out, struct tn_error *err)
 {
-    struct tn_digest key = cache_key(model, structure, variant);
-    struct weights w = {.model = model, .ctx = ctx, .cancel = cancel, .err = err};
-    if (tn_digest_recall(ctx, &key, out)) return TN_OK;
-    tn_sha256_init(&w.h);
-    tn_sha256_update_str(&w.h, TN_STR("tenon.graph weights/1"));
-    if (!weigh_net(&w, model->main)) return w.failed;
-    *out = tn_sha256_finish(&w.h);
-    tn_digest_remember(ctx, &key, out);
-    return TN_OK;
+    struct tn_digest key = cache_key(model, &net->structure, variant);
+    struct weights w = {.model = model, .list = &net->constants, .ctx = env->ctx, .cancel = env->cancel, .err = err};
+    if (tn_digest_recall(env->ctx, &key, out)) return TN_OK;
+    enum tn_status st = hash_all(&w, env->pool, threads, out);
+    if (!st) tn_digest_remember(env->ctx, &key, out);
+    return st;
 }

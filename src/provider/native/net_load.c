@@ -1,7 +1,7 @@
 /*
- * A graph loaded: read again from its file, types inferred, constants read and packed, one context for calls. The file
- * stays open no longer than its weights are needed. Calls of one instance come one at a time (provider.h), so one context
- * serves them all and keeps its memory from call to call.
+ * A graph loaded: constants read and packed, one context for calls. The graph itself is the plan's, as assessment has typed
+ * and rewritten it; its file, which must still be the one of the inventory, stays open no longer than its weights are needed.
+ * Calls of one instance come one at a time (provider.h), so one context serves them all and keeps its memory from call to call.
  */
 #include "provider/native/native.h"
 
@@ -11,20 +11,15 @@ static void close_file(struct tn_native_graph *g)
     g->open = false;
 }
 
-/* The graph was eligible when the plan was made, and its file is still the same: blockers now are a failure of ours. */
-static enum tn_status read_graph(struct tn_native_graph *g, const struct tn_component_request *r, const struct tn_load_env *env,
-                                 struct tn_error *err)
+static enum tn_status open_graph(struct tn_native_graph *g, const struct tn_native_net *net, const struct tn_component_request *r,
+                                 const struct tn_load_env *env, struct tn_error *err)
 {
-    struct tn_findings findings;
-    tn_findings_init(&findings, env->ctx->alloc, (size_t)env->ctx->limits.findings);
-    enum tn_status st = tn_native_net_open(env->ctx, r->d->inv, r->graph, &findings, &g->file, &g->open, &g->model, err);
-    if (!st) st = tn_error_from_findings(err, &findings);
-    if (!st && !g->model) {
-        st = TN_RUNTIME_FAILURE;
-        tn_error_set(err, st, TN_PHASE_LOAD, "the graph cannot be read a second time");
-    }
-    tn_findings_release(&findings);
-    return st;
+    enum tn_status st = tn_inventory_open_file(r->d->inv, r->graph->file, &g->file, err);
+    if (st) return st;
+    g->open = true;
+    struct tn_source source = tn_source_of_file(&g->file, r->graph->file->path);
+    tn_model_lend(net->model, env->ctx, &source, &g->model);
+    return TN_OK;
 }
 
 enum tn_status tn_native_net_load(struct tn_instance *instance, const struct tn_component_request *r,
@@ -41,9 +36,9 @@ enum tn_status tn_native_net_load(struct tn_instance *instance, const struct tn_
                                          .cancel = env->cancel,
                                          .progress = env->progress,
                                          .progress_user = env->progress_user};
-    enum tn_status st = read_graph(g, r, env, err);
-    if (!st) st = tn_native_net_weights(g->model, &program->net->structure, r->d->variant, env->ctx, env->cancel, &g->digest, err);
-    if (!st) st = tn_program_new(g->model, &options, &g->program, err);
+    enum tn_status st = open_graph(g, program->net, r, env, err);
+    if (!st) st = tn_native_net_weights(&g->model, program->net, r->d->variant, program->threads, env, &g->digest, err);
+    if (!st) st = tn_program_new(&g->model, &options, &g->program, err);
     if (!st) st = tn_exec_context_new(g->program, 0, &g->context, err);
     close_file(g);
     return st;
@@ -63,7 +58,7 @@ void tn_native_net_release(struct tn_instance *instance)
     if (!g) return;
     tn_exec_context_free(g->context);
     tn_program_free(g->program);
-    tn_model_free(g->model);
+    if (g->model.ctx) tn_model_give_back(&g->model);
     close_file(g);
     tn_free(instance->alloc, g);
     instance->graph = NULL;

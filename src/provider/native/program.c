@@ -301,7 +301,8 @@ enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_com
 void tn_native_forget(struct tn_assessment *a)
 {
     struct tn_native_program *program = a->state;
-    tn_graph_release(&program->graph);
+    if (program->net) tn_model_free(program->net->model);
+    else tn_graph_release(&program->graph);
 }
 
 void tn_assessment_release(struct tn_assessment *a)
