@@ -26,8 +26,8 @@ struct tn_numeric {
 struct tn_component_request {
     const struct tn_context *ctx;
     const struct tn_description *d;
-    const struct tn_component *component; /* NULL: the package's graph, then no head and no modules */
-    const struct tn_graph_facts *graph;
+    const struct tn_component *component; /* NULL: the package's graph is called with tensors, without head and modules */
+    const struct tn_graph_facts *graph;   /* NULL: a family computes the component */
     const struct tn_head *head;        /* that runs behind the component; NULL: none. Then no modules */
     bool picked;                       /* the head reads only the rows that the invocation picks */
     uint32_t first_module, module_end; /* modules[first, end) run inside, in order */
@@ -94,6 +94,7 @@ struct tn_invocation {
     const struct tn_cancel *const *cancel; /* [S] of the owners, entries may be NULL; or NULL */
     float *out;              /* [S, output_width], or a row of output_width for each token, or for each pick, in order */
     uint8_t *status;         /* [S]: TN_ITEM_* */
+    const float *given;      /* [T, width] rows that a graph begins with (tn_graph_given); NULL: it begins with ids */
     tn_tap_fn tap;           /* NULL: none; with a tap everything runs on one thread */
     void *tap_user;
 };

@@ -25,6 +25,7 @@ enum tn_status tn_builder_init(struct tn_builder *b, const struct tn_inventory *
         b->d->inv = inv;
         tn_arena_init(&b->d->arena, alloc);
         tn_findings_init(&b->d->findings, alloc, inv->ctx->limits.findings);
+        tn_findings_init(&b->d->texts, alloc, inv->ctx->limits.findings);
     }
     if (!b->d || !b->scratch || !b->assertions) tn_builder_no_memory(b);
     return b->failed;

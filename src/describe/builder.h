@@ -26,6 +26,7 @@ struct tn_builder {
     struct tn_error *scratch;      /* of reads whose failure becomes a finding */
     const struct tn_doc_marks *marks; /* of tenon_package.json while it is read: what its table refused; else NULL */
     struct tn_error *err;          /* the caller's */
+    bool over_graph; /* the weights may be a graph that takes texts (dialect/graph_texts.c): bare dialects are not asked */
     enum tn_status failed;
 };
 

@@ -47,6 +47,7 @@ static bool run_dialect(struct tn_builder *b, bool by_convention)
 {
     for (size_t i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++) {
         if (by_convention && dialects[i] == &tn_dialect_inference_metadata) continue;
+        if (b->over_graph && dialects[i]->bare) continue;
         if (!dialects[i]->recognises(b)) continue;
         if (by_convention && dialects[i]->bare) return false;
         b->d->dialect = tn_str_of(dialects[i]->name);
@@ -71,15 +72,16 @@ bool tn_describe_by_convention(struct tn_builder *b)
     return run_dialect(b, true);
 }
 
-enum tn_status tn_describe(const struct tn_inventory *inv, const struct tn_describe_options *options,
-                           struct tn_description **out, struct tn_error *err)
+static enum tn_status describe_once(const struct tn_inventory *inv, const struct tn_describe_options *options, bool over_graph,
+                                    struct tn_description **out, struct tn_error *err)
 {
-    static const struct tn_describe_options none;
     struct tn_builder b;
     *out = NULL;
-    if (tn_builder_init(&b, inv, options ? options : &none, err) == TN_OK) {
+    if (tn_builder_init(&b, inv, options, err) == TN_OK) {
+        b.over_graph = over_graph;
         begin(&b);
         if (!run_dialect(&b, false)) refuse_unknown(&b);
+        if (over_graph) tn_describe_graph_texts(&b);
         tn_describe_requirements(&b);
         tn_builder_finish(&b);
     }
@@ -87,6 +89,47 @@ enum tn_status tn_describe(const struct tn_inventory *inv, const struct tn_descr
     if (b.failed == TN_OK) *out = b.d;
     else tn_description_free(b.d);
     return b.failed;
+}
+
+/* A graph that stands among the documents of a convention for texts. */
+static bool may_take_texts(const struct tn_description *d)
+{
+    const struct tn_inventory *inv = d->inv;
+    if (!tn_str_is(d->dialect, tn_dialect_onnx.name) || !d->graph || d->findings.blockers) return false;
+    for (uint32_t i = 0; i < inv->evidence_count; i++) {
+        const struct tn_evidence *e = &inv->evidence[i];
+        bool texts = tn_str_is(e->dialect, tn_dialect_transformers.name) || tn_str_is(e->dialect, tn_dialect_sentence_transformers.name);
+        if (texts && tn_str_eq(tn_package_folder(e->file), d->variant->folder)) return true;
+    }
+    return false;
+}
+
+/*
+ * A graph whose documents describe an encoder of texts is that encoder. Where they do not hold together it is a graph like
+ * any other, and what is wrong with them is what stands in the way of tasks for texts.
+ */
+enum tn_status tn_describe(const struct tn_inventory *inv, const struct tn_describe_options *options,
+                           struct tn_description **out, struct tn_error *err)
+{
+    static const struct tn_describe_options none;
+    struct tn_description *texts;
+    const struct tn_describe_options *given = options ? options : &none;
+    enum tn_status st = describe_once(inv, given, false, out, err);
+    if (st || !may_take_texts(*out)) return st;
+    st = describe_once(inv, given, true, &texts, err);
+    if (st) {
+        tn_description_free(*out);
+        *out = NULL;
+        return st;
+    }
+    if (texts->findings.blockers) {
+        tn_findings_append(&(*out)->texts, &texts->findings);
+        tn_description_free(texts);
+    } else {
+        tn_description_free(*out);
+        *out = texts;
+    }
+    return TN_OK;
 }
 
 void tn_description_free(struct tn_description *d)
@@ -98,6 +141,7 @@ void tn_description_free(struct tn_description *d)
     tn_json_release(&d->contract);
     tn_json_release(&d->content);
     tn_findings_release(&d->findings);
+    tn_findings_release(&d->texts);
     tn_arena_release(&d->arena);
     tn_free(alloc, d);
 }

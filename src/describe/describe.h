@@ -105,6 +105,15 @@ struct tn_graph_output {
     struct tn_str alias; /* its name in the workflow, or "" */
 };
 
+/*
+ * How a graph takes texts: indices of its inputs and of the view's outputs by the role that was settled for them
+ * (roles.h), TN_NO_PORT where it has none.
+ */
+struct tn_graph_texts {
+    uint32_t ids, mask, types, positions; /* [batch, sequence] each */
+    uint32_t hidden, logits;              /* [batch, sequence, width]; logits of a whole text [batch, width] */
+};
+
 /* The computation that a package carries itself. */
 struct tn_graph_facts {
     const struct tn_package_file *file;
@@ -116,6 +125,7 @@ struct tn_graph_facts {
     /* [input_count], and by output of the view: of a declared contract; NULL: there is none */
     struct tn_graph_input *said_in;
     struct tn_graph_output *said_out;
+    const struct tn_graph_texts *texts; /* NULL: the package says nothing of texts, or the description has no component */
 };
 
 /* Where the stages of the tokenizer come from; the rule of the reference, see docs/DIALECTS.md, "Tokenizer". */
@@ -180,7 +190,13 @@ struct tn_description {
     const struct tn_variant *variant;
     struct tn_component *components;
     uint32_t component_count;
-    struct tn_graph_facts *graph; /* the package is a graph: there are no components then; NULL: it is none */
+    /*
+     * The package's weights are a graph; NULL: they are not. A component beside it is computed by the graph, whose inputs
+     * and outputs are texts' (graph->texts); without one the graph is called with tensors and with nothing else.
+     */
+    struct tn_graph_facts *graph;
+    /* Why documents of a convention beside the graph do not make it a component: blockers of every task but `tensor`. */
+    struct tn_findings texts;
     struct tn_head *head; /* behind the component, when the convention runs it; NULL: the encoder's rows are the end */
     uint64_t max_active_dims; /* most terms of a sparse vector that are kept; 0: not stated */
     struct tn_multi_vector *multi; /* NULL: the package does not give several vectors per text */

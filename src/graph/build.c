@@ -73,7 +73,7 @@ static bool add_token_inputs(struct tn_graph *g)
     g->rows = tn_dim_named(&m->symbols, TN_STR("T"));
     g->sequences = tn_dim_named(&m->symbols, TN_STR("S"));
     tn_dim_t ends = tn_dim_add(&m->symbols, g->sequences, 1), spans[2] = {g->sequences, 3};
-    return add_inputs(net, TN_GRAPH_INPUTS) && add_input(net, "ids", TN_EL_I32, 1, &g->rows) && add_input(net, "types", TN_EL_I32, 1, &g->rows) &&
+    return add_inputs(net, TN_GRAPH_INPUTS + 1) && add_input(net, "ids", TN_EL_I32, 1, &g->rows) && add_input(net, "types", TN_EL_I32, 1, &g->rows) &&
            add_input(net, "positions", TN_EL_I32, 1, &g->rows) && add_input(net, "offsets", TN_EL_I32, 1, &ends) &&
            add_input(net, "spans", TN_EL_I32, 2, spans) && !m->symbols.failed;
 }
@@ -310,6 +310,18 @@ uint32_t tn_graph_embed(struct tn_graph *g, const char *name, const struct tn_op
     r.attrs[r.attr_count++] = (struct tn_attr){.name = TN_STR("index"), .type = TN_ATTR_INTS, .count = embed->tables, .as.ints = index};
     put_real(&r, "eps", embed->eps);
     return add_op(g, "Embed", name, &r);
+}
+
+uint32_t tn_graph_given(struct tn_graph *g, uint64_t width)
+{
+    if (g->failed || g->given_width || width == 0 || width > INT64_MAX) return TN_NO_VALUE;
+    tn_dim_t dims[2] = {g->rows, (tn_dim_t)width};
+    if (!add_input(g->part[TN_GRAPH_TOKENS]->main, "rows", TN_EL_F32, 2, dims)) {
+        out_of_memory(g);
+        return TN_NO_VALUE;
+    }
+    g->given_width = width;
+    return add_value(g, g->part[TN_GRAPH_TOKENS]->main->inputs[TN_IN_GIVEN]);
 }
 
 /* Rows are float32: what is stored otherwise is cast, once, when a program is made. */

@@ -21,8 +21,11 @@ enum { TN_NO_LAYER = -1 };
 /* What there is a row for. */
 enum tn_dim { TN_DIM_ROWS, TN_DIM_SEQUENCES, TN_DIM_PICKS };
 
-/* The operands of the first graph, in this order: int32, spans [S, 3] as struct tn_span. The second one has one, its rows. */
-enum tn_token_input { TN_IN_IDS, TN_IN_TYPES, TN_IN_POSITIONS, TN_IN_OFFSETS, TN_IN_SPANS, TN_GRAPH_INPUTS };
+/*
+ * The operands of the first graph, in this order: int32, spans [S, 3] as struct tn_span; behind them the rows [T, width] that
+ * it begins with, where it does (tn_graph_given). The second one has one, its rows.
+ */
+enum tn_token_input { TN_IN_IDS, TN_IN_TYPES, TN_IN_POSITIONS, TN_IN_OFFSETS, TN_IN_SPANS, TN_GRAPH_INPUTS, TN_IN_GIVEN = TN_GRAPH_INPUTS };
 
 /* The graph of tokens and sequences, and the one behind a pick. */
 enum { TN_GRAPH_TOKENS, TN_GRAPH_PICKS, TN_GRAPH_PARTS };
@@ -110,6 +113,7 @@ struct tn_graph {
     struct tn_graph_angles *angles;
     uint32_t value_count, value_cap, weight_count, weight_cap, angle_count, angle_cap;
     tn_dim_t rows, sequences, picks; /* symbols; the last one of the second part */
+    uint64_t given_width; /* of the rows that it begins with; 0: it begins with ids */
     uint64_t max_rows; /* the longest sequence: tables of positions are made for it */
     enum tn_compute compute; /* of linear layers */
     int64_t layer; /* of operators that are added now; builders set it */
@@ -129,6 +133,8 @@ void tn_graph_release(struct tn_graph *g);
 /* All builders return the index of the new value or weight, or TN_NO_* after a failure (which sticks). */
 uint32_t tn_graph_weight(struct tn_graph *g, struct tn_str role, const struct tn_tensor_info *tensor);
 uint32_t tn_graph_embed(struct tn_graph *g, const char *name, const struct tn_op_embed *embed);
+/* Rows that somebody else made of the ids: what the graph begins with instead of tables. Once, and first of all. */
+uint32_t tn_graph_given(struct tn_graph *g, uint64_t width);
 /* A weight as a value. */
 uint32_t tn_graph_table(struct tn_graph *g, const char *name, uint32_t weight);
 uint32_t tn_graph_linear(struct tn_graph *g, const char *name, uint32_t x, uint32_t residual,

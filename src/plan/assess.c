@@ -62,7 +62,7 @@ static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
         .ctx = s->planner->ctx,
         .d = s->planner->d,
         .component = s->route.component,
-        .graph = s->route.graph,
+        .graph = s->route.graph ? s->route.graph : s->route.component ? s->planner->d->graph : NULL,
         .head = s->route.head,
         .picked = s->route.picked,
         .first_module = s->route.first_module,
@@ -137,7 +137,7 @@ static struct tn_str joined(struct tn_arena *arena, const char *a, const char *b
 
 static enum tn_status fill_record_route(struct tn_survey *s, struct tn_survey_row *row, struct tn_error *err)
 {
-    const struct tn_family *family = s->route.component ? tn_family_of(s->route.component) : NULL;
+    const struct tn_family *family = s->route.component && !row->request.graph ? tn_family_of(s->route.component) : NULL;
     const struct tn_recipe *recipe = s->policy.task->recipe;
     struct tn_record_route *r = &row->record_route;
     r->provider = tn_str_of(row->entry->provider->name);

@@ -57,7 +57,7 @@ static void write_versions(const struct tn_execution *x, struct tn_json_writer *
     tn_jw_member_u64(w, "fallbacks", x->plan->skipped);
     tn_jw_end_object(w);
     tn_jw_key(w, "family");
-    const struct tn_component *component = x->plan->survey.route.component;
+    const struct tn_component *component = row->request.graph ? NULL : row->request.component; /* a graph computes by itself */
     const struct tn_family *family = component ? tn_family_of(component) : NULL;
     if (family) {
         tn_jw_begin_object(w);

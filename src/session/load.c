@@ -107,7 +107,7 @@ static enum tn_status make_batch(struct tn_session *s, struct tn_error *err)
     s->error = tn_calloc(&s->lease, 1, sizeof(*s->error));
     if (!s->error) goto no_memory;
     s->queue_items = TN_EVENT_QUEUE;
-    if (s->request.graph) { /* its calls carry their own tensors */
+    if (!s->request.component) { /* its calls carry their own tensors */
         b->offsets = tn_calloc(&s->lease, 1, sizeof(*b->offsets));
         if (b->offsets) return TN_OK;
         goto no_memory;
@@ -152,7 +152,7 @@ static void free_batch(struct tn_session *s)
 static enum tn_status load_tokenizer(struct tn_session *s, struct tn_error *err)
 {
     struct tn_sha256 h;
-    if (s->request.graph) return TN_OK; /* tensors are no texts */
+    if (!s->request.component) return TN_OK; /* tensors are no texts */
     enum tn_status st = tn_tokenizer_build(&s->ctx, s->plan->survey.planner->d, &s->tokenizer, err);
     if (st) return st;
     tn_sha256_init(&h);

@@ -15,6 +15,9 @@ bool tn_need_encoder(const struct tn_description *d, struct tn_findings *finding
     *out = (struct tn_task_route){.max_tokens = d->max_seq_length};
     if (d->component_count > 0) {
         out->component = &d->components[0];
+    } else if (!explained && d->texts.blockers) {
+        tn_findings_append(findings, &d->texts);
+        return true;
     } else if (!explained) {
         tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_TASK, TN_PHASE_ASSESS,
                         "the package holds no encoder that this build knows");

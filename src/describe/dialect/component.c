@@ -175,7 +175,7 @@ const struct tn_variant *tn_describe_variant(struct tn_builder *b, struct tn_str
         tn_builder_report(b, status);
         return NULL;
     }
-    if (!chosen->executable || chosen->graph) tn_refuse_container(b, chosen);
+    if (!chosen->executable || (chosen->graph && !b->over_graph)) tn_refuse_container(b, chosen);
     else if (strict && !tn_str_eq(chosen->folder, folder)) refuse_folder(b, chosen, folder);
     return chosen;
 }

@@ -24,6 +24,8 @@ extern const struct tn_dialect tn_dialect_transformers;
  * names and external data are judged, too.
  */
 struct tn_graph_facts *tn_describe_graph(struct tn_builder *b, const struct tn_package_file *file, bool check);
+/* graph_texts.c: a convention's component over the graph that is its weights: the graph's facts, and its ports by role. */
+void tn_describe_graph_texts(struct tn_builder *b);
 /* graph_contract.c: a declared workflow whose only component is a graph that it calls once. */
 void tn_describe_graph_contract(struct tn_builder *b, struct tn_json component);
 

@@ -73,6 +73,8 @@ static void append_sequence(const struct tn_native_program *program, struct tn_w
         memset(w->types + at, 0, n * sizeof(*ids));
     }
     fill_positions(&program->graph, ids, w->positions + at, n);
+    size_t width = (size_t)program->graph.given_width;
+    if (width) memcpy(w->given + at * width, call->given + (size_t)(call->offsets[s] - call->offsets[0]) * width, n * width * sizeof(float));
     if (call->picks) append_picks(w, call, s, at);
     w->spans[w->count] = call->spans[s];
     w->spans[w->count].first += (int32_t)at - call->offsets[s];
@@ -213,7 +215,7 @@ static void cut(struct job *job, double *finish, uint64_t rows)
 static bool indices_fit(const struct tn_graph *g, const struct tn_invocation *call, uint32_t s)
 {
     for (int32_t i = call->offsets[s]; i < call->offsets[s + 1]; i++) {
-        if (call->ids[i] < 0 || (uint64_t)call->ids[i] >= g->vocab_size) return false;
+        if (!g->given_width && (call->ids[i] < 0 || (uint64_t)call->ids[i] >= g->vocab_size)) return false;
         if (g->type_count && call->type_ids && (call->type_ids[i] < 0 || (uint64_t)call->type_ids[i] >= g->type_count)) return false;
     }
     return true;
@@ -264,6 +266,7 @@ enum tn_status tn_native_invoke(struct tn_instance *instance, const struct tn_in
     size_t n = call->sequences;
     uint64_t max_rows = instance->program->max_rows, rows = 0;
     if (n == 0) return TN_OK;
+    if (instance->texts) return tn_native_texts_invoke(instance, call, err);
     /* one block: pieces, finish times, order, scratch, chain, counting sort */
     size_t words = 3 * n + (size_t)max_rows + 2;
     size_t doubles = n * sizeof(struct piece) + instance->threads * sizeof(double);

@@ -19,9 +19,10 @@ static struct tn_instance *new_instance(const struct tn_assessment *a, const str
     return instance;
 }
 
-static void native_release(struct tn_instance *instance)
+void tn_native_release(struct tn_instance *instance)
 {
     if (!instance) return;
+    tn_native_texts_release(instance);
     tn_native_net_release(instance);
     for (unsigned i = 0; instance->workspaces && i < instance->threads; i++) tn_workspace_release(&instance->workspaces[i], instance->alloc);
     for (uint32_t i = 0; i < TN_GRAPH_PARTS; i++) {
@@ -83,8 +84,8 @@ static enum tn_status make_workspaces(struct tn_instance *instance, struct tn_er
     return st;
 }
 
-static enum tn_status load_family(struct tn_instance *instance, const struct tn_component_request *request, const struct tn_load_env *env,
-                                  struct tn_error *err)
+enum tn_status tn_native_program_load(struct tn_instance *instance, const struct tn_component_request *request,
+                                      const struct tn_load_env *env, struct tn_error *err)
 {
     const struct tn_native_program *program = instance->program;
     struct tn_weights weights;
@@ -103,15 +104,17 @@ static enum tn_status native_load(const struct tn_assessment *a, const struct tn
     struct tn_instance *instance = new_instance(a, env);
     *out = NULL;
     if (!instance) return tn_error_memory(err, TN_PHASE_LOAD, "loading a component");
-    enum tn_status st = instance->program->net ? tn_native_net_load(instance, request, env, err) : load_family(instance, request, env, err);
-    if (st) native_release(instance);
+    const struct tn_native_program *program = instance->program;
+    enum tn_status st = program->net ? tn_native_net_load(instance, request, env, err) : tn_native_program_load(instance, request, env, err);
+    if (!st && program->texts) st = tn_native_texts_load(instance, request, env, err);
+    if (st) tn_native_release(instance);
     else *out = instance;
     return st;
 }
 
 static struct tn_digest native_weights(const struct tn_instance *instance)
 {
-    return instance->graph ? instance->graph->digest : instance->digest;
+    return instance->graph && !instance->texts ? instance->graph->digest : instance->digest;
 }
 
 static void native_describe(const struct tn_provider *p, struct tn_json_writer *w)
@@ -147,6 +150,13 @@ static void native_write(const struct tn_assessment *a, struct tn_json_writer *w
         tn_jw_member_cstr(w, "isa_class", program->kernels->isa_class);
         tn_jw_key(w, "dataflow");
         tn_jw_raw(w, program->net->members);
+        if (program->texts) tn_text_graph_write(w, program->texts);
+        if (program->tail) {
+            tn_jw_key(w, "graph");
+            tn_jw_begin_array(w);
+            tn_net_write_nodes(w, program->tail->graph.part[TN_GRAPH_TOKENS]->main);
+            tn_jw_end_array(w);
+        }
         return;
     }
     tn_jw_member_cstr(w, "family", program->family->name);
@@ -167,7 +177,7 @@ static void native_write(const struct tn_assessment *a, struct tn_json_writer *w
 }
 
 /* What the tensors are to the family, the graphs, and how positions follow from ids. */
-static void fingerprint_graph(const struct tn_graph *g, struct tn_sha256 *h)
+void tn_native_graph_fingerprint(const struct tn_graph *g, struct tn_sha256 *h)
 {
     for (uint32_t i = 0; i < g->weight_count; i++) {
         tn_sha256_update_str(h, g->weights[i].role);
@@ -190,13 +200,15 @@ static void native_fingerprint(const struct tn_assessment *a, struct tn_sha256 *
         tn_sha256_update(h, program->net->structure.bytes, sizeof(program->net->structure.bytes));
         tn_sha256_update_u64(h, program->net->without_count);
         for (size_t i = 0; i < program->net->without_count; i++) tn_sha256_update_str(h, tn_str_of(program->net->without[i]));
+        if (program->texts) tn_text_graph_fingerprint(program->texts, h);
+        if (program->tail) tn_native_tail_fingerprint(program->tail, h);
         return;
     }
     tn_sha256_update_str(h, tn_str_of(program->family->name));
     tn_sha256_update_str(h, tn_str_of(program->family->version));
     tn_sha256_update_str(h, tn_str_of(program->kernels->isa_class));
     tn_sha256_update_u64(h, program->compute);
-    fingerprint_graph(&program->graph, h);
+    tn_native_graph_fingerprint(&program->graph, h);
 }
 
 const struct tn_provider tn_native_provider = {
@@ -217,5 +229,5 @@ const struct tn_provider tn_native_provider = {
     .invoke = tn_native_invoke,
     .run = tn_native_net_run,
     .weights = native_weights,
-    .release = native_release,
+    .release = tn_native_release,
 };

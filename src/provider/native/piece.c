@@ -40,7 +40,8 @@ static uint64_t picked_width(const struct tn_native_program *program)
 static void lay_out(struct layout *l, const struct tn_native_program *program, struct tn_workspace *w)
 {
     uint64_t rows = program->piece_rows, most = rows > TN_PICK_ROWS ? rows : TN_PICK_ROWS, width = picked_width(program), picked = 0;
-    if (!tn_mul64(width, TN_PICK_ROWS, &picked)) l->overflow = true;
+    uint64_t given = 0;
+    if (!tn_mul64(width, TN_PICK_ROWS, &picked) || !tn_mul64(program->graph.given_width, rows, &given)) l->overflow = true;
     w->ids = take(l, rows, sizeof(int32_t));
     w->types = take(l, rows, sizeof(int32_t));
     w->positions = take(l, rows, sizeof(int32_t));
@@ -52,6 +53,7 @@ static void lay_out(struct layout *l, const struct tn_native_program *program, s
     w->pick_to = take(l, rows, sizeof(uint32_t));
     w->finite = take(l, most, sizeof(uint8_t));
     w->picked = l->overflow ? NULL : take(l, picked, sizeof(float));
+    w->given = l->overflow ? NULL : take(l, given, sizeof(float));
 }
 
 bool tn_workspace_bytes(const struct tn_native_program *program, size_t *bytes)
@@ -138,14 +140,16 @@ static enum tn_status run_tokens(struct run *r, struct tn_tensor **out)
     struct tn_heap *heap = tn_exec_heap(r->w->contexts[TN_GRAPH_TOKENS]);
     struct tn_workspace *w = r->w;
     const int64_t rows = w->rows, ends = (int64_t)w->count + 1, spans[2] = {w->count, 3};
-    struct tn_tensor *in[TN_GRAPH_INPUTS] = {
+    const int64_t given[2] = {rows, (int64_t)r->program->graph.given_width};
+    struct tn_tensor *in[TN_GRAPH_INPUTS + 1] = {
         [TN_IN_IDS] = tn_tensor_foreign(heap, TN_EL_I32, 1, &rows, w->ids),
         [TN_IN_TYPES] = tn_tensor_foreign(heap, TN_EL_I32, 1, &rows, w->types),
         [TN_IN_POSITIONS] = tn_tensor_foreign(heap, TN_EL_I32, 1, &rows, w->positions),
         [TN_IN_OFFSETS] = tn_tensor_foreign(heap, TN_EL_I32, 1, &ends, w->offsets),
         [TN_IN_SPANS] = tn_tensor_foreign(heap, TN_EL_I32, 2, spans, w->spans),
+        [TN_IN_GIVEN] = given[1] ? tn_tensor_foreign(heap, TN_EL_F32, 2, given, w->given) : NULL,
     };
-    return run_part(r, TN_GRAPH_TOKENS, in, TN_GRAPH_INPUTS, out);
+    return run_part(r, TN_GRAPH_TOKENS, in, TN_GRAPH_INPUTS + (given[1] > 0), out);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------ */

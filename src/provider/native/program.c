@@ -167,6 +167,17 @@ static enum tn_status patch_parts(struct tn_graph *g, struct tn_error *err)
     return st;
 }
 
+enum tn_status tn_native_program_finish(struct tn_native_program *program, struct tn_assessment *a, struct tn_error *err)
+{
+    const struct tn_graph *g = &program->graph;
+    enum tn_status st = patch_parts(&program->graph, err);
+    if (!st) st = size_everything(program, a, err);
+    a->output_width = g->output_width;
+    a->output_by_row = g->output_dim == TN_DIM_ROWS;
+    a->output_picked = g->output_dim == TN_DIM_PICKS;
+    return st;
+}
+
 /* Whether inventory found the weight files to be what they say; if not, their tensors are a consequence, no evidence. */
 static bool weights_are_whole(const struct tn_component_request *r)
 {
@@ -222,11 +233,7 @@ static enum tn_status build_program(struct tn_native_program *program, struct tn
         tn_error_set(err, TN_UNSUPPORTED_CONFIG, TN_PHASE_ASSESS, "the description makes no complete graph");
         return TN_UNSUPPORTED_CONFIG;
     }
-    if ((status = patch_parts(g, err))) return status;
-    if ((status = size_everything(program, a, err))) return status;
-    a->output_width = g->output_width;
-    a->output_by_row = g->output_dim == TN_DIM_ROWS;
-    a->output_picked = g->output_dim == TN_DIM_PICKS;
+    if ((status = tn_native_program_finish(program, a, err))) return status;
     a->decision = TN_ELIGIBLE;
     return TN_OK;
 }
@@ -278,7 +285,8 @@ enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_com
     program->threads = r->threads ? r->threads : 1;
     program->max_rows = r->max_rows;
     choose_numeric(program, a, r);
-    if (r->graph) return tn_native_net_assess(program, a, r, err);
+    if (r->graph && !r->component) return tn_native_net_assess(program, a, r, err);
+    if (r->graph) return tn_native_texts_assess(program, a, r, err);
     if (r->without) {
         struct tn_finding *f = tn_findings_add(&a->findings, TN_BLOCKER, TN_UNSUPPORTED_OPTION, TN_PHASE_ASSESS,
                                                "rewritings are left out of a graph, and the package is none");
@@ -301,6 +309,7 @@ enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_com
 void tn_native_forget(struct tn_assessment *a)
 {
     struct tn_native_program *program = a->state;
+    if (program->tail) tn_native_tail_release(program->tail);
     if (program->net) tn_model_free(program->net->model);
     else tn_graph_release(&program->graph);
 }
