@@ -191,7 +191,8 @@ bool cli_hint_is_usable(struct cli *cli)
 /* What a plan fixes cannot be asked for beside it. */
 static tn_status check_against_plan(struct cli *cli)
 {
-    static const char *const fixed[] = {"provider", "device", "placement", "numeric", "threads", "require-level", "hint", "hints"};
+    static const char *const fixed[] = {"provider", "device",    "placement", "numeric", "threads",
+                                        "fallback", "precision", "allow-code", "require-level", "hint", "hints"};
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
         if (!cli_given(&cli->values, fixed[i])) continue;
         cli_refuse(cli, TN_INVALID_REQUEST, fixed[i], "--%s cannot be given beside --plan, which fixes it", fixed[i]);
@@ -358,6 +359,9 @@ static void choices_of_plan(const struct cli *cli, tn_plan_options *out)
     out->numeric = choice(cli, "numeric");
     out->require_level = choice(cli, "require_level");
     out->without = choice(cli, "without");
+    out->fallback = choice(cli, "fallback");
+    out->precision = choice(cli, "precision");
+    out->allow_code = choice(cli, "allow_code");
     out->hints = text_or_null(cli_json_path(cli->plan_doc.root, "hints.caller"));
     out->user_hints = text_or_null(cli_json_path(cli->plan_doc.root, "hints.user"));
     out->user_hints_name = text_or_null(cli_json_path(cli->plan_doc.root, "hints.user_name"));
@@ -379,6 +383,9 @@ tn_status cli_plan_options(struct cli *cli, const char *task, tn_plan_options *o
     out->numeric = v->numeric;
     out->require_level = v->require_level;
     out->without = v->without;
+    out->fallback = v->fallback;
+    out->precision = v->precision;
+    out->allow_code = v->allow_code;
     out->threads = (unsigned)v->threads;
     out->memory_limit = v->memory_limit;
     tn_status status = take_hints(cli, out);

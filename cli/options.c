@@ -164,9 +164,13 @@ const struct cli_option cli_options[] = {
     FLAG("quiet", quiet, EVERY, "no progress, notes or footers; results and errors only"),
     STRING("variant", variant, "ID", EVERY, "which of several alternatives in the package to use (inspect lists them)"),
     STRING("provider", provider, "A[,B]", EVERY, "providers in order of preference (doctor lists them)"),
-    STRING("device", device, "NAME", EVERY, "where to run"),
-    CHOICE("placement", placement, "strict|split", EVERY, "run on that device only, or allow partitions"),
+    STRING("device", device, "NAME", EVERY, "where to run: cpu, gpu or npu, with :INDEX for one of several"),
+    CHOICE("placement", placement, "strict|split", EVERY, "all of it on that device, or parts on the CPU"),
     CHOICE("numeric", numeric, "f32|bf16", EVERY, "arithmetic; f32 unless asked"),
+    CHOICE("fallback", fallback, "plan|load", EVERY,
+           "when the next provider may stand in for one that cannot: where planning finds that out, or also where loading does"),
+    CHOICE("precision", precision, "keep|change", EVERY, "whether another arithmetic may stand in for one that a provider lacks"),
+    STRING("allow-code", allow_code, "SHA256[,SHA256]", EVERY, "code that may run, by the digests of its files; none unless asked"),
     COUNT("threads", threads, "N", 1, 1024, EVERY, "most threads to use; as many as processors unless asked"),
     {"memory-limit", CLI_SIZE, "BYTES", NULL, 1, UINT64_MAX, EVERY, AT(memory_limit),
      "most memory to take, e.g. 512MiB or 2GB; plan and check only report it"},
@@ -233,7 +237,7 @@ const struct cli_option cli_options[] = {
 };
 const size_t cli_option_count = sizeof(cli_options) / sizeof(cli_options[0]);
 
-_Static_assert(sizeof(cli_options) / sizeof(cli_options[0]) <= 64, "cli_values.given has a bit per option");
+_Static_assert(sizeof(cli_options) / sizeof(cli_options[0]) <= CLI_OPTIONS_MOST, "cli_values.given has a place per option");
 
 /* ---- values --------------------------------------------------------------------------------------------------- */
 
@@ -363,7 +367,7 @@ bool cli_option_is_common(const struct cli_option *option)
 bool cli_given(const struct cli_values *values, const char *option)
 {
     for (size_t i = 0; i < cli_option_count; i++) {
-        if (strcmp(cli_options[i].name, option) == 0) return values->given >> i & 1;
+        if (strcmp(cli_options[i].name, option) == 0) return values->given[i];
     }
     return false;
 }
@@ -390,7 +394,7 @@ static bool refuse(struct parser *p, tn_status code, const char *option)
 
 static bool unknown_option(struct parser *p, const char *name, const char *written)
 {
-    const char *names[64];
+    const char *names[CLI_OPTIONS_MOST];
     for (size_t i = 0; i < cli_option_count; i++) names[i] = cli_options[i].name;
     const char *near = cli_nearest(name, names, cli_option_count);
     SAY(p->problem->message, "there is no option %.80s", written);
@@ -468,11 +472,11 @@ static bool read_option(struct parser *p)
         SAY(p->problem->message, "--%s takes no value", o->name);
         return refuse(p, TN_INVALID_REQUEST, written);
     }
-    if (p->values->given >> i & 1 && o->kind != CLI_LIST && o->kind != CLI_FLAG) {
+    if (p->values->given[i] && o->kind != CLI_LIST && o->kind != CLI_FLAG) {
         SAY(p->problem->message, "--%s is given twice", o->name);
         return refuse(p, TN_INVALID_REQUEST, written);
     }
-    p->values->given |= UINT64_C(1) << i;
+    p->values->given[i] = true;
     if (o->kind == CLI_FLAG) return store(p, o, written, NULL);
     if (equals) return store(p, o, written, equals + 1);
     if (p->at == p->argc) {
@@ -505,7 +509,7 @@ static bool check_options(struct parser *p)
 {
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *o = &cli_options[i];
-        if (!(p->values->given >> i & 1) || cli_option_takes(o, p->values->verb)) continue;
+        if (!p->values->given[i] || cli_option_takes(o, p->values->verb)) continue;
         size_t used = 0;
         for (int v = 0; v < CLI_VERB_COUNT; v++) {
             if (!cli_option_takes(o, v)) continue;

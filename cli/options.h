@@ -39,6 +39,8 @@ enum cli_verb_id {
     CLI_VERB_COUNT
 };
 
+enum { CLI_OPTIONS_MOST = 96 };
+
 struct cli_verb {
     const char *name;
     const char *operands;    /* as the usage line shows them */
@@ -66,7 +68,7 @@ struct cli_values {
     enum cli_verb_id verb;
     bool json, quiet, help, version;
     const char *variant, *provider, *device, *placement, *numeric, *require_level, *without, *plan, *cache_dir, *state_dir;
-    const char *hint, *hints;
+    const char *hint, *hints, *fallback, *precision, *allow_code;
     uint64_t threads, memory_limit, timeout_ms; /* 0: not given */
     const char **descriptive;
     size_t descriptive_count;
@@ -85,7 +87,7 @@ struct cli_values {
     double threshold;
     const char **operands;
     size_t operand_count;
-    uint64_t given; /* bit per row of the option table */
+    bool given[CLI_OPTIONS_MOST]; /* by the row of the option table */
 };
 
 /* A command line that cannot be run. */

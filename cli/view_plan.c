@@ -222,7 +222,8 @@ static void exclusions(struct cli_view *v, const struct cli_json *list)
 {
     for (const struct cli_json *e = cli_json_first(list); e; e = e->next) {
         char heading[128];
-        snprintf(heading, sizeof(heading), "not provider %s: %s", text(e, "provider"), text(e, "decision"));
+        bool load = cli_json_text_is(cli_json_get(e, "at"), "load");
+        snprintf(heading, sizeof(heading), "not provider %s: %s", text(e, "provider"), load ? "could not be loaded" : text(e, "decision"));
         cli_view_findings(v, heading, cli_json_get(e, "findings"));
     }
 }
@@ -243,6 +244,11 @@ void cli_view_plan(struct cli_view *v, const struct cli_json *root)
     cli_view_fieldf(v, "numeric", "compute %s, accumulate %s, weights stored as %s", text(root, "numeric.compute"),
                     text(root, "numeric.accumulate"), text(root, "numeric.stored"));
     cli_view_fieldf(v, "placement", "%s, %s", text(root, "placement.device"), text(root, "placement.policy"));
+    if (cli_json_count(cli_json_path(root, "policy.fallback")) > 1) {
+        char *list = cli_json_line(cli_json_path(root, "policy.fallback"));
+        cli_view_fieldf(v, "providers", "%s, the next where one cannot at %s", list, text(root, "policy.falls_back_at"));
+        free(list);
+    }
     audit(v, cli_json_get(root, "audit"));
     cli_view_fieldf(v, "recipe", "%s %s", text(recipe, "name"), text(recipe, "version"));
     chain(v, recipe);

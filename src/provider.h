@@ -39,6 +39,19 @@ struct tn_component_request {
     uint64_t batch_rows;               /* most rows that one invocation carries, >= max_rows */
     uint64_t batch_sequences;
     uint64_t batch_picks;              /* most rows that one invocation picks; 0: it picks none */
+    struct tn_hint_device device;      /* where to run */
+    bool split;                        /* parts may run on the CPU instead; else all of it runs there, or nothing does */
+    const struct tn_digest *code;      /* [code_count] SHA-256 of code that may run, e.g. libraries of custom operators */
+    uint32_t code_count;
+    const struct tn_str *told;         /* [told_count] values inside the graph that a later run_told shall tell */
+    uint32_t told_count;
+};
+
+/* A part of a loaded component, by where it really runs. */
+struct tn_partition {
+    struct tn_hint_device device;
+    struct tn_str by; /* what runs it, in the provider's words */
+    uint64_t nodes;
 };
 
 struct tn_estimate {
@@ -110,6 +123,12 @@ struct tn_tensor_call {
     const struct tn_cancel *cancel;
 };
 
+/* Who listens to the values of a graph. `by`: the operator that made it; `patch`: the rewriting that made that, or "". */
+struct tn_teller {
+    void (*tell)(void *user, struct tn_str value, struct tn_str node, struct tn_str by, struct tn_str patch, const struct tn_tensor *t);
+    void *user;
+};
+
 /* What became of a sequence. BAD_INDEX: a token or type id beyond the rows of the embedding tables. */
 enum { TN_ITEM_DONE, TN_ITEM_STOPPED, TN_ITEM_NOT_FINITE, TN_ITEM_BAD_INDEX };
 
@@ -120,6 +139,12 @@ struct tn_provider {
     /* Where it runs; count 0: the CPU alone. */
     const struct tn_hint_device *devices;
     size_t device_count;
+    /*
+     * Whether a device is there that is not the CPU: a blocker with the loader's own reason where it is not. Called for such a
+     * device alone, before assess: what asks for the CPU never looks at another. NULL: `devices` says it all.
+     */
+    enum tn_status (*probe_device)(const struct tn_provider *p, const struct tn_component_request *request,
+                                   struct tn_findings *findings, struct tn_error *err);
     const char *const *dtypes; /* stored number types that it takes, by the standard's names; NULL: not stated */
     const struct tn_hint_answer *hint_answers; /* [TN_HINT_KINDS]; NULL: it has no use for hints */
     /* What hints can select in an eligible assessment, in the caller's arena; NULL: it names nothing. */
@@ -136,20 +161,37 @@ struct tn_provider {
     void (*write)(const struct tn_assessment *a, struct tn_json_writer *w);
     /* What of the provider, build and machine belongs in a plan's fingerprint. */
     void (*fingerprint)(const struct tn_assessment *a, struct tn_sha256 *h);
-    /* `a` must be eligible and stay alive as long as the instance. A failure leaves nothing. */
+    /*
+     * `a` must be eligible and stay alive as long as the instance. A failure leaves nothing. That the provider cannot run this
+     * after all is a code that tn_status_is_inability knows, and no other failure has such a code.
+     */
     enum tn_status (*load)(const struct tn_assessment *a, const struct tn_component_request *request,
                            const struct tn_load_env *env, struct tn_instance **out, struct tn_error *err);
     enum tn_status (*invoke)(struct tn_instance *instance, const struct tn_invocation *call, struct tn_error *err);
     /* The same for a graph; NULL: the provider runs none. Under the same rule: one call at a time per instance. */
     enum tn_status (*run)(struct tn_instance *instance, const struct tn_tensor_call *call, struct tn_error *err);
+    /*
+     * The same for a comparison, telling values inside the graph by their names as they are made; a value that the provider has
+     * made away with is not told. Of a provider that has to know names before it loads, those of request.told are told. NULL: none
+     * can be seen.
+     */
+    enum tn_status (*run_told)(struct tn_instance *instance, const struct tn_tensor_call *call, const struct tn_teller *teller,
+                               struct tn_error *err);
     /* Identity "weights": SHA-256 over the bound tensors by role, known once loaded. */
     struct tn_digest (*weights)(const struct tn_instance *instance);
     void (*release)(struct tn_instance *instance);
+    /* Where the parts of a loaded component run, as they are and not as they were asked for; NULL: all on the CPU. */
+    size_t (*partitions)(const struct tn_instance *instance, const struct tn_partition **out);
 };
 
 extern const struct tn_provider tn_native_provider;
 
 void tn_assessment_release(struct tn_assessment *a);
 const char *tn_decision_name(enum tn_decision decision);
+/*
+ * Whether a failure says that a provider cannot do this, and nothing else: another one may then be tried. Broken or changed
+ * files, weights that do not fit, missing trust, memory or time, and whatever goes wrong by itself are no such failures.
+ */
+bool tn_status_is_inability(enum tn_status status);
 
 #endif

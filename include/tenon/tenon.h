@@ -276,8 +276,8 @@ typedef struct tn_plan_options {
     size_t struct_size;
     const char *task;          /* "embedding.dense" */
     const char *provider;      /* comma-separated, in order of preference; NULL: native */
-    const char *device;        /* NULL or "cpu" */
-    const char *placement;     /* NULL, "strict" or "split" */
+    const char *device;        /* NULL or "cpu"; "gpu" or "npu" where a provider has it, with ":INDEX" for one of several */
+    const char *placement;     /* NULL or "strict": all of it on that device; "split": parts may run on the CPU */
     const char *numeric;       /* "f32" (default) or "bf16" */
     const char *require_level; /* NULL: structurally valid may run */
     unsigned threads;          /* 0: all of the runtime's */
@@ -290,6 +290,15 @@ typedef struct tn_plan_options {
     const char *user_hints, *user_hints_name;
     /* Of a package that is a graph: comma-separated names of rewritings to leave out, "all" for every one; NULL: none. */
     const char *without;
+    /*
+     * When the next provider of the list may stand in for one that cannot: NULL or "plan": where planning finds that out;
+     * "load": also where loading does, which then loads with the next one. Broken files, weights that do not fit, missing
+     * trust or memory are never a reason, nor is anything that happens once a session is loaded.
+     */
+    const char *fallback;
+    const char *precision;  /* NULL or "keep": `numeric` or nothing; "change": another one where a provider lacks it */
+    /* Comma-separated SHA-256 digests of code that may run, libraries of custom operators among it; NULL: none may. */
+    const char *allow_code;
 } tn_plan_options;
 
 typedef enum tn_decision {

@@ -73,6 +73,20 @@ static void write_providers(struct tn_json_writer *w)
     tn_jw_end_array(w);
 }
 
+/* What this runtime has done since it was made. */
+static void write_counters(struct tn_json_writer *w, struct tn_counters *c)
+{
+    tn_jw_key(w, "counters");
+    tn_jw_begin_object(w);
+    tn_jw_member_u64(w, "plans", c->plans);
+    tn_jw_member_u64(w, "loads", c->loads);
+    tn_jw_member_u64(w, "fallbacks_at_plan", c->fallbacks_at_plan);
+    tn_jw_member_u64(w, "fallbacks_at_load", c->fallbacks_at_load);
+    tn_jw_member_u64(w, "fallbacks_denied", c->fallbacks_denied);
+    tn_jw_member_u64(w, "precision_changes", c->precision_changes);
+    tn_jw_end_object(w);
+}
+
 static void write_limits(struct tn_json_writer *w, const struct tn_limits *limits)
 {
     tn_jw_key(w, "limits");
@@ -101,6 +115,7 @@ TN_API tn_status tn_doctor(tn_runtime *runtime, tn_document **out, tn_error *err
     tn_jw_member_cstr(&b.w, "cache_folder", runtime->cache_folder);
     tn_jw_member_cstr(&b.w, "state_folder", runtime->state_folder);
     write_providers(&b.w);
+    write_counters(&b.w, &runtime->counters);
     write_limits(&b.w, &runtime->ctx.limits);
     tn_jw_key(&b.w, "experiments");
     tn_jw_begin_array(&b.w);

@@ -24,6 +24,7 @@ struct tn_runtime {
     unsigned threads;      /* of the pool, >= 1 */
     char *cache_folder, *state_folder; /* NULL: none */
     struct tn_record_store records;    /* .folder NULL: none */
+    struct tn_counters counters;
 };
 
 struct tn_package {

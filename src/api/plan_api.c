@@ -24,10 +24,15 @@ static void drop_package(void *package)
     tn_package_unref(package);
 }
 
+static void take_package(void *package)
+{
+    tn_package_ref(package);
+}
+
 struct tn_keep tn_package_keep(struct tn_package *package)
 {
     tn_package_ref(package);
-    return (struct tn_keep){drop_package, package};
+    return (struct tn_keep){drop_package, package, take_package};
 }
 
 TN_API tn_status tn_assess(tn_package *package, const tn_plan_options *options, tn_decision *decision,

@@ -129,6 +129,7 @@ TN_API tn_status tn_runtime_new(const tn_runtime_options *options, tn_runtime **
         return st;
     }
     r->ctx.cache_folder = r->cache_folder;
+    r->ctx.counters = &r->counters;
     r->records = (struct tn_record_store){&r->ctx, r->state_folder};
     *out = r;
     return TN_OK;

@@ -14,7 +14,7 @@ static enum tn_status make(struct tn_session *s, struct tn_sequence **out, struc
     if (st) return st;
     tn_ref_take(&s->ref);
     (*out)->owner = s;
-    (*out)->session = (struct tn_keep){drop_session, s};
+    (*out)->session = (struct tn_keep){.drop = drop_session, .owner = s};
     return TN_OK;
 }
 

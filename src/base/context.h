@@ -11,12 +11,21 @@
 
 #include <stdatomic.h>
 
+/* What a runtime has done so far; any thread adds. */
+struct tn_counters {
+    _Atomic uint64_t plans, loads;
+    _Atomic uint64_t fallbacks_at_plan, fallbacks_at_load; /* providers that another one stood in for */
+    _Atomic uint64_t precision_changes;                    /* plans that compute otherwise than was asked, as was permitted */
+    _Atomic uint64_t fallbacks_denied;                     /* failures that no other provider was tried after, though one was listed */
+};
+
 struct tn_context {
     struct tn_alloc *alloc;
     struct tn_limits limits;
     tn_log_fn log; /* NULL: silent */
     void *log_user;
     const char *cache_folder; /* private derived files; NULL: none */
+    struct tn_counters *counters; /* NULL: nobody counts */
 };
 
 /* Says one line; printf-like, cleaned of control characters. Cheap when nobody listens. */

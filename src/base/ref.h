@@ -31,7 +31,15 @@ static inline bool tn_ref_drop(struct tn_ref *ref)
 struct tn_keep {
     void (*drop)(void *owner); /* NULL: nothing is kept */
     void *owner;
+    void (*take)(void *owner); /* one more reference, that drop gives back */
 };
+
+/* The same owner kept once more. */
+static inline struct tn_keep tn_keep_again(const struct tn_keep *keep)
+{
+    if (keep->take) keep->take(keep->owner);
+    return *keep;
+}
 
 static inline void tn_keep_drop(struct tn_keep *keep)
 {

@@ -76,6 +76,9 @@ static enum tn_status read_value(struct reader *r, enum tn_plan_option option, s
     case TN_OPTION_NUMERIC: return read_text(r, value, &r->options.numeric);
     case TN_OPTION_REQUIRE_LEVEL: return read_text(r, value, &r->options.require_level);
     case TN_OPTION_WITHOUT: return read_text(r, value, &r->options.without);
+    case TN_OPTION_FALLBACK: return read_text(r, value, &r->options.fallback);
+    case TN_OPTION_PRECISION: return read_text(r, value, &r->options.precision);
+    case TN_OPTION_ALLOW_CODE: return read_text(r, value, &r->options.allow_code);
     case TN_OPTION_THREADS:
         st = read_number(r, value, UINT32_MAX, &number);
         r->options.threads = (unsigned)number;

@@ -54,10 +54,14 @@ static uint64_t batch_rows(uint64_t threads, uint64_t longest)
     return rows < longest ? longest : rows;
 }
 
+static bool is_numeric(const char *name)
+{
+    return strcmp(name, "f32") == 0 || strcmp(name, "bf16") == 0;
+}
+
 static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
 {
     uint64_t longest = s->route.max_tokens ? s->route.max_tokens : 1;
-    bool known = strcmp(s->policy.numeric, "f32") == 0 || strcmp(s->policy.numeric, "bf16") == 0;
     row->request = (struct tn_component_request){
         .ctx = s->planner->ctx,
         .d = s->planner->d,
@@ -67,12 +71,16 @@ static void fill_request(const struct tn_survey *s, struct tn_survey_row *row)
         .picked = s->route.picked,
         .first_module = s->route.first_module,
         .module_end = s->route.module_end,
-        .numeric = known ? s->policy.numeric : "f32", /* an unknown one is a finding already */
+        .numeric = is_numeric(s->policy.numeric) ? s->policy.numeric : "f32", /* an unknown one is a finding already */
         .without = s->policy.without,
         .threads = s->policy.threads > s->planner->defaults.most_threads ? 1 : (unsigned)s->policy.threads,
         .max_rows = longest,
         .hiding_rows = s->route.hiding_rows,
         .batch_rows = batch_rows(s->policy.threads, longest),
+        .device = s->policy.place,
+        .split = s->policy.split,
+        .code = s->policy.code,
+        .code_count = s->policy.code_count,
     };
     row->request.batch_sequences = row->request.batch_rows / ROWS_PER_SEQUENCE;
     if (s->route.graph) row->request.batch_rows = row->request.batch_sequences = 0; /* calls of tensors, no batches of texts */
@@ -135,6 +143,11 @@ static struct tn_str joined(struct tn_arena *arena, const char *a, const char *b
     return (struct tn_str){text, n};
 }
 
+static const char *compute_name(enum tn_compute compute)
+{
+    return compute == TN_COMPUTE_BF16 ? "bf16" : "f32";
+}
+
 static enum tn_status fill_record_route(struct tn_survey *s, struct tn_survey_row *row, struct tn_error *err)
 {
     const struct tn_family *family = s->route.component && !row->request.graph ? tn_family_of(s->route.component) : NULL;
@@ -144,7 +157,7 @@ static enum tn_status fill_record_route(struct tn_survey *s, struct tn_survey_ro
     r->provider_version = tn_str_of(row->entry->provider->version);
     r->family = family ? joined(&s->arena, family->name, family->version) : TN_STR("");
     r->stored = row->assessment.numeric.stored;
-    r->compute = tn_str_of(row->assessment.numeric.compute == TN_COMPUTE_BF16 ? "bf16" : "f32");
+    r->compute = tn_str_of(compute_name(row->assessment.numeric.compute));
     r->accumulate = tn_str_of(row->assessment.numeric.accumulate ? row->assessment.numeric.accumulate : "");
     r->kv = tn_str_of(row->assessment.numeric.kv ? row->assessment.numeric.kv : "");
     r->recipe = joined(&s->arena, recipe->name, recipe->version);
@@ -214,6 +227,99 @@ static void judge_evidence(struct tn_survey *s, struct tn_survey_row *row)
                                : "run `tenon qualify` for this package and task, or require less");
 }
 
+/* ---- what was asked for is what is had ---- */
+
+static void list_devices(struct tn_finding *f, const struct tn_provider *provider)
+{
+    char text[256] = "", one[32];
+    size_t at = 0;
+    for (size_t i = 0; i < provider->device_count && at < sizeof(text); i++) {
+        int n = snprintf(text + at, sizeof(text) - at, "%s%s", i ? ", " : "", tn_hint_device_text(&provider->devices[i], one, sizeof(one)));
+        if (n > 0) at += (size_t)n;
+    }
+    tn_expected(f, "%s", provider->device_count ? text : "cpu");
+}
+
+/* A device is looked at only when it is asked for and is not the CPU. */
+static enum tn_status check_device(const struct tn_survey *s, struct tn_survey_row *row, struct tn_error *err)
+{
+    const struct tn_provider *provider = row->entry->provider;
+    const struct tn_hint_device *device = &row->request.device;
+    if (device->type != TN_DEVICE_CPU && provider->probe_device) return provider->probe_device(provider, &row->request, &row->findings, err);
+    bool here = provider->device_count ? tn_hint_device_among(device, provider->devices, provider->device_count)
+                                       : tn_hint_device_among(device, &tn_hint_cpu, 1);
+    if (here) return TN_OK;
+    struct tn_finding *f = tn_findings_add(&row->findings, TN_BLOCKER, TN_PLACEMENT_REFUSED, TN_PHASE_ASSESS,
+                                           "the provider %s does not run on this device", row->entry->name);
+    tn_at_option(f, tn_plan_option_name(TN_OPTION_DEVICE));
+    tn_found(f, "%s", s->policy.device);
+    list_devices(f, provider);
+    return TN_OK;
+}
+
+/* A provider that would compute otherwise than it was asked to cannot do what was asked. */
+static void check_numeric(struct tn_survey_row *row)
+{
+    const char *has = compute_name(row->assessment.numeric.compute);
+    if (row->assessment.decision != TN_ELIGIBLE || strcmp(has, row->request.numeric) == 0) return;
+    struct tn_finding *f = tn_findings_add(&row->findings, TN_BLOCKER, TN_UNSUPPORTED_OPTION, TN_PHASE_ASSESS,
+                                           "the provider %s would compute otherwise than is asked", row->entry->name);
+    tn_at_option(f, tn_plan_option_name(TN_OPTION_NUMERIC));
+    tn_found(f, "%s", has);
+    tn_expected(f, "%s", row->request.numeric);
+}
+
+static enum tn_status ask_provider(struct tn_survey *s, struct tn_survey_row *row, struct tn_error *err)
+{
+    enum tn_status st = check_device(s, row, err);
+    if (st) return st;
+    row->assessed = true; /* to be released, whatever comes out */
+    st = row->entry->provider->assess(row->entry->provider, &row->request, &row->assessment, err);
+    if (st) return st;
+    tn_findings_append(&row->findings, &row->assessment.findings);
+    check_numeric(row);
+    return TN_OK;
+}
+
+static bool is_about_numeric(const struct tn_finding *f)
+{
+    return f->code == TN_UNSUPPORTED_OPTION && f->element_kind == TN_ELEMENT_OPTION &&
+           (strcmp(f->element, "numeric") == 0 || strcmp(f->element, "--numeric") == 0);
+}
+
+/* Whether the numeric policy is all that stands in the way. */
+static bool lacks_numeric_alone(const struct tn_survey *s, const struct tn_survey_row *row)
+{
+    size_t blockers = 0;
+    for (size_t i = 0; i < row->findings.count; i++) {
+        if (row->findings.items[i].severity != TN_BLOCKER) continue;
+        if (!is_about_numeric(&row->findings.items[i])) return false;
+        blockers++;
+    }
+    return blockers > 0 && blockers == row->findings.blockers && s->findings.blockers == 0;
+}
+
+/* Asks again with the other numeric policy, where the caller lets precision change; says so when that helped. */
+static enum tn_status ask_otherwise(struct tn_survey *s, struct tn_survey_row *row, struct tn_error *err)
+{
+    const char *asked = row->request.numeric, *other = strcmp(asked, "f32") == 0 ? "bf16" : "f32";
+    if (!s->policy.precision_changes || !lacks_numeric_alone(s, row)) return TN_OK;
+    tn_assessment_release(&row->assessment);
+    row->assessed = false;
+    tn_findings_release(&row->findings);
+    tn_findings_init(&row->findings, s->planner->ctx->alloc, (size_t)s->planner->ctx->limits.findings);
+    row->request.numeric = other;
+    enum tn_status st = ask_provider(s, row, err);
+    if (st) return st;
+    row->other_precision = true;
+    struct tn_finding *f = tn_findings_add(&row->findings, TN_WARNING, TN_UNSUPPORTED_OPTION, TN_PHASE_ASSESS,
+                                           "the provider %s lacks the numeric policy; another one stands in, as is permitted", row->entry->name);
+    tn_at_option(f, tn_plan_option_name(TN_OPTION_NUMERIC));
+    tn_found(f, "%s", other);
+    tn_expected(f, "%s", asked);
+    return TN_OK;
+}
+
 static enum tn_status assess_row(struct tn_survey *s, struct tn_survey_row *row, struct tn_error *err)
 {
     if (!row->entry->provider) {
@@ -229,10 +335,9 @@ static enum tn_status assess_row(struct tn_survey *s, struct tn_survey_row *row,
         row->decision = TN_UNSUPPORTED;
         return TN_OK;
     }
-    row->assessed = true; /* to be released, whatever comes out */
-    enum tn_status st = row->entry->provider->assess(row->entry->provider, &row->request, &row->assessment, err);
+    enum tn_status st = ask_provider(s, row, err);
+    if (!st) st = ask_otherwise(s, row, err);
     if (st) return st;
-    tn_findings_append(&row->findings, &row->assessment.findings);
     row->decision = row->assessment.decision;
     bound_results(row);
     st = assess_wishes(s, row, err);
@@ -304,12 +409,14 @@ static unsigned rank_of(enum tn_decision decision)
     }
 }
 
+/* The best of the requested providers, up to the first that found something no other one may stand in for. */
 static void decide(struct tn_survey *s)
 {
     s->decision = TN_UNSUPPORTED;
     if (s->findings.blockers > 0) return;
-    for (uint32_t i = 0; i < s->row_count; i++) {
-        if (s->rows[i].requested && rank_of(s->rows[i].decision) < rank_of(s->decision)) s->decision = s->rows[i].decision;
+    for (uint32_t i = 0; i < s->row_count && s->rows[i].requested; i++) {
+        if (rank_of(s->rows[i].decision) < rank_of(s->decision)) s->decision = s->rows[i].decision;
+        if (tn_survey_row_binding(&s->rows[i])) return;
     }
 }
 

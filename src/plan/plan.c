@@ -7,15 +7,35 @@
 
 /* ---- making -------------------------------------------------------------------------------------------------------- */
 
-/* Every blocker, the package's first: an error object with all findings of the requested providers. */
+/* The first requested provider that found what no other one may stand in for; NULL: none did. */
+static const struct tn_survey_row *binding_row(const struct tn_survey *s)
+{
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        if (s->rows[i].requested && tn_survey_row_binding(&s->rows[i])) return &s->rows[i];
+    }
+    return NULL;
+}
+
+/*
+ * Every blocker, the package's first: an error object with all findings of the requested providers. What ended the search
+ * among them comes before what was found on the way.
+ */
 static enum tn_status refuse(const struct tn_survey *s, struct tn_error *err)
 {
     struct tn_findings all;
+    const struct tn_survey_row *end = binding_row(s);
     tn_findings_init(&all, s->planner->ctx->alloc, (size_t)s->planner->ctx->limits.findings);
     tn_findings_append(&all, &s->findings);
+    if (end) {
+        const struct tn_finding *why = tn_survey_row_binding(end);
+        struct tn_finding *f = tn_findings_add(&all, TN_BLOCKER, why->code, why->phase, "%s", why->message);
+        if (f) *f = *why;
+    }
     for (uint32_t i = 0; i < s->row_count; i++) {
         if (s->rows[i].requested) tn_findings_append(&all, &s->rows[i].findings);
     }
+    bool denied = end && end + 1 < s->rows + s->row_count && end[1].requested;
+    if (denied && s->planner->ctx->counters) s->planner->ctx->counters->fallbacks_denied++;
     enum tn_status st = tn_error_from_findings(err, &all);
     if (st == TN_OK) {
         st = TN_UNSUPPORTED_TASK;
@@ -31,7 +51,8 @@ static struct tn_survey_row *first_eligible(struct tn_survey *s, uint32_t *skipp
     if (s->findings.blockers > 0) return NULL;
     for (uint32_t i = 0; i < s->row_count; i++) {
         if (s->rows[i].requested && s->rows[i].decision == TN_ELIGIBLE) return &s->rows[i];
-        if (s->rows[i].requested) ++*skipped;
+        if (!s->rows[i].requested || tn_survey_row_binding(&s->rows[i])) return NULL;
+        ++*skipped;
     }
     return NULL;
 }
@@ -72,17 +93,83 @@ static enum tn_status state_task_options(struct tn_plan *plan, struct tn_error *
                                    plan->task_options, &plan->task_option_count, err);
 }
 
+/* What could not be loaded stands like what could not be planned. */
+static void count_failures(struct tn_survey *s, const struct tn_plan_made_of *made_of)
+{
+    for (uint32_t k = 0; k < made_of->failed_count; k++) {
+        for (uint32_t i = 0; i < s->row_count; i++) {
+            struct tn_survey_row *row = &s->rows[i];
+            if (!row->requested || strcmp(row->entry->name, made_of->failed[k].provider) != 0) continue;
+            const struct tn_finding *why = &made_of->failed[k].why;
+            struct tn_finding *f = tn_findings_add(&row->findings, TN_BLOCKER, why->code, why->phase, "%s", why->message);
+            if (f) *f = *why;
+            row->failed_load = true;
+            row->decision = TN_UNSUPPORTED;
+        }
+    }
+}
+
+static const char *kept_text(struct tn_plan *plan, const char *text, bool *good)
+{
+    char *copy = text ? tn_arena_strndup(&plan->survey.arena, text, strlen(text)) : NULL;
+    *good &= !text || copy;
+    return copy;
+}
+
+/* Everything that planning read, so that a plan for the next provider can be made of the same. */
+static enum tn_status keep_made_of(struct tn_plan *plan, const struct tn_plan_made_of *from, struct tn_error *err)
+{
+    struct tn_plan_made_of *to = tn_arena_alloc(&plan->survey.arena, sizeof(*to));
+    struct tn_plan_failure *failed = tn_arena_array(&plan->survey.arena, from->failed_count + 1, sizeof(*failed));
+    bool good = to && failed;
+    if (!good) return tn_error_memory(err, TN_PHASE_PLAN, "making the plan");
+    *to = *from;
+    to->failed = failed;
+    for (uint32_t i = 0; i < from->failed_count; i++) {
+        failed[i] = from->failed[i];
+        failed[i].provider = kept_text(plan, from->failed[i].provider, &good);
+    }
+    const char **texts[] = {&to->options.task,     &to->options.provider,   &to->options.device,    &to->options.placement,
+                            &to->options.numeric,  &to->options.hints,      &to->options.user_hints, &to->options.user_hints_name,
+                            &to->options.without,  &to->options.fallback,   &to->options.precision, &to->options.allow_code,
+                            &to->options.require_level};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) *texts[i] = kept_text(plan, *texts[i], &good);
+    plan->made_of = to;
+    return good ? TN_OK : tn_error_memory(err, TN_PHASE_PLAN, "making the plan");
+}
+
+static void count_plan(const struct tn_plan *plan)
+{
+    const struct tn_context *ctx = plan->survey.planner->ctx;
+    if (plan->skipped > 0) tn_log(ctx, TN_LOG_WARNING, "plan %.16s falls back to provider %s", plan->id, plan->row->entry->name);
+    if (!ctx->counters) return;
+    ctx->counters->plans++;
+    ctx->counters->fallbacks_at_plan += plan->skipped - plan->made_of->failed_count;
+    if (plan->row->other_precision) ctx->counters->precision_changes++;
+}
+
 enum tn_status tn_plan_make(const struct tn_planner *planner, const tn_plan_options *options,
                             const enum tn_choice_origin *origin, struct tn_keep keep, struct tn_plan **out,
                             struct tn_error *err)
 {
+    struct tn_plan_made_of made_of = {.options = *options, .have_origin = origin != NULL};
+    if (origin) memcpy(made_of.origin, origin, sizeof(made_of.origin));
+    return tn_plan_make_of(planner, &made_of, keep, out, err);
+}
+
+enum tn_status tn_plan_make_of(const struct tn_planner *planner, const struct tn_plan_made_of *made_of, struct tn_keep keep,
+                               struct tn_plan **out, struct tn_error *err)
+{
     *out = NULL;
     struct tn_plan *plan = tn_calloc(planner->ctx->alloc, 1, sizeof(*plan));
     if (!plan) return tn_error_memory(err, TN_PHASE_PLAN, "making the plan");
-    enum tn_status st = tn_survey_make(&plan->survey, planner, options, origin, false, err);
+    const enum tn_choice_origin *origin = made_of->have_origin ? made_of->origin : NULL;
+    enum tn_status st = tn_survey_make(&plan->survey, planner, &made_of->options, origin, false, err);
     if (st) goto no_survey;
+    count_failures(&plan->survey, made_of);
     plan->row = first_eligible(&plan->survey, &plan->skipped);
     st = plan->row ? own_planner(plan, err) : refuse(&plan->survey, err);
+    if (!st) st = keep_made_of(plan, made_of, err);
     if (!st) st = keep_provider_members(plan, err);
     if (!st) st = state_task_options(plan, err);
     if (st) goto fail;
@@ -91,9 +178,7 @@ enum tn_status tn_plan_make(const struct tn_planner *planner, const tn_plan_opti
     tn_digest_hex(&plan->fingerprint, plan->id);
     tn_ref_init(&plan->ref);
     plan->keep = keep;
-    if (plan->skipped > 0) {
-        tn_log(planner->ctx, TN_LOG_WARNING, "plan %.16s falls back to provider %s", plan->id, plan->row->entry->name);
-    }
+    count_plan(plan);
     *out = plan;
     return TN_OK;
 fail:
@@ -185,6 +270,7 @@ static void write_policies(struct tn_json_writer *w, const struct tn_plan *plan)
 {
     const struct tn_survey_row *row = plan->row;
     const struct tn_policy *p = &plan->survey.policy;
+    char hex[TN_SHA256_HEX];
     tn_policy_write(w, p);
     tn_jw_key(w, "numeric");
     tn_jw_begin_object(w);
@@ -200,12 +286,18 @@ static void write_policies(struct tn_json_writer *w, const struct tn_plan *plan)
     tn_jw_end_object(w);
     tn_jw_key(w, "policy");
     tn_jw_begin_object(w);
-    tn_jw_member_cstr(w, "trust", "no code of the package runs");
+    tn_jw_member_cstr(w, "trust", p->code_count ? "code with the listed digests may run" : "no code of the package runs");
+    tn_jw_key(w, "code");
+    tn_jw_begin_array(w);
+    for (uint32_t i = 0; i < p->code_count; i++) tn_jw_cstr(w, tn_digest_hex(&p->code[i], hex));
+    tn_jw_end_array(w);
     tn_jw_member_cstr(w, "network", "none");
     tn_jw_key(w, "fallback");
     tn_jw_begin_array(w);
     for (uint32_t i = 0; i < p->provider_count; i++) tn_jw_cstr(w, p->providers[i]);
     tn_jw_end_array(w);
+    tn_jw_member_cstr(w, "falls_back_at", p->falls_at_load ? "load" : "plan");
+    tn_jw_member_bool(w, "precision_may_change", p->precision_changes);
     tn_jw_end_object(w);
     tn_jw_key(w, "batch");
     tn_jw_begin_object(w);
@@ -236,8 +328,25 @@ static void write_exclusions(struct tn_json_writer *w, const struct tn_plan *pla
         tn_jw_begin_object(w);
         tn_jw_member_cstr(w, "provider", row->entry->name);
         tn_jw_member_cstr(w, "decision", tn_decision_name(row->decision));
+        tn_jw_member_cstr(w, "at", row->failed_load ? "load" : "plan");
         tn_jw_key(w, "findings");
         tn_findings_write(w, &row->findings);
+        tn_jw_end_object(w);
+    }
+    tn_jw_end_array(w);
+}
+
+void tn_plan_write_skipped(struct tn_json_writer *w, const struct tn_plan *plan)
+{
+    tn_jw_key(w, "skipped");
+    tn_jw_begin_array(w);
+    for (const struct tn_survey_row *row = plan->survey.rows; row != plan->row; row++) {
+        const struct tn_finding *why = tn_findings_first_blocker(&row->findings);
+        tn_jw_begin_object(w);
+        tn_jw_member_cstr(w, "provider", row->entry->name);
+        tn_jw_member_cstr(w, "at", row->failed_load ? "load" : "plan");
+        tn_jw_member_cstr(w, "code", why ? tn_status_name(why->code) : NULL);
+        tn_jw_member_cstr(w, "message", why ? why->message : NULL);
         tn_jw_end_object(w);
     }
     tn_jw_end_array(w);

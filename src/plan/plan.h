@@ -28,7 +28,10 @@
     X(REQUIRE_LEVEL, "require_level")                                                              \
     X(THREADS, "threads")                                                                          \
     X(MEMORY_LIMIT, "memory_limit")                                                                \
-    X(WITHOUT, "without")
+    X(WITHOUT, "without")                                                                          \
+    X(FALLBACK, "fallback")                                                                        \
+    X(PRECISION, "precision")                                                                      \
+    X(ALLOW_CODE, "allow_code")
 
 enum tn_plan_option {
 #define X(name, text) TN_OPTION_##name,
@@ -46,6 +49,8 @@ struct tn_policy {
     const char *task_name, *provider_list, *device, *placement, *numeric;
     const char *require_level; /* NULL: whatever is structurally valid may run */
     const char *without;       /* names of rewritings to leave out; NULL: none */
+    const char *fallback, *precision;
+    const char *allow_code;    /* digests, as the caller wrote them; NULL: none */
     uint64_t threads, memory_limit; /* limit in bytes, 0: none */
     struct tn_option option[TN_PLAN_OPTIONS]; /* the same with who said it, and against whom */
     /* resolved */
@@ -53,6 +58,12 @@ struct tn_policy {
     const char *providers[TN_POLICY_PROVIDERS];
     uint32_t provider_count;
     enum tn_level level;
+    struct tn_hint_device place;
+    bool split;
+    bool falls_at_load;      /* the next provider may be loaded when one cannot be */
+    bool precision_changes;  /* another numeric policy may stand in */
+    struct tn_digest *code;  /* [code_count] that may run */
+    uint32_t code_count;
 };
 
 struct tn_policy_defaults {
@@ -146,6 +157,8 @@ struct tn_survey_row {
     struct tn_record_standing standing;
     enum tn_level level;
     struct tn_hint_results hints; /* what became of each */
+    bool failed_load;      /* eligible, and then it could not be loaded */
+    bool other_precision;  /* computes otherwise than was asked, as is permitted */
     bool asserted; /* the caller declared unknown fields descriptive: no evidence is about such a package */
 };
 
@@ -183,6 +196,21 @@ enum tn_status tn_survey_tasks_write(struct tn_json_writer *w, const struct tn_p
 
 /* ---- plan ------------------------------------------------------------------------------------------------------------ */
 
+/* A provider that could not be loaded, and why. */
+struct tn_plan_failure {
+    const char *provider;
+    struct tn_finding why;
+};
+
+/* What a plan was made of, so that another one can be made of the same. Lives in the plan's arena. */
+struct tn_plan_made_of {
+    tn_plan_options options;
+    enum tn_choice_origin origin[TN_PLAN_OPTIONS];
+    bool have_origin;
+    const struct tn_plan_failure *failed; /* [failed_count] in the order in which they were tried */
+    uint32_t failed_count;
+};
+
 /* Immutable and counted; the public handle. */
 struct tn_plan {
     struct tn_ref ref;
@@ -194,6 +222,7 @@ struct tn_plan {
     const struct tn_task *task;
     struct tn_str provider_members; /* JSON object: what the provider wrote about itself */
     uint32_t skipped;               /* requested providers that came before and could not */
+    const struct tn_plan_made_of *made_of;
     struct tn_option task_options[TN_TASK_OPTIONS];
     uint32_t task_option_count;
 };
@@ -211,6 +240,19 @@ enum tn_status tn_plan_make(const struct tn_planner *planner, const tn_plan_opti
  */
 enum tn_status tn_plan_confirm(const struct tn_plan *plan, const struct tn_digest *weights, enum tn_level *level,
                                struct tn_error *err);
+/* The same after failures, which count against the providers that they name. `made_of` is the caller's. */
+enum tn_status tn_plan_make_of(const struct tn_planner *planner, const struct tn_plan_made_of *made_of, struct tn_keep keep,
+                               struct tn_plan **out, struct tn_error *err);
+/* The blocker of a row that no other provider may stand in for: of files, weights, trust or resources. NULL: none. */
+const struct tn_finding *tn_survey_row_binding(const struct tn_survey_row *row);
+/*
+ * The plan for the next provider of the list, now that this one could not be loaded, which `why` says; *out NULL when there is
+ * none that may be tried. Keeps what the plan keeps. (next.c)
+ */
+enum tn_status tn_plan_next(const struct tn_plan *plan, const struct tn_finding *why, struct tn_plan **out, struct tn_error *err);
+bool tn_plan_has_next(const struct tn_plan *plan);
+/* Member "skipped": providers that were preferred and that another one stands in for, with the first reason of each. */
+void tn_plan_write_skipped(struct tn_json_writer *w, const struct tn_plan *plan);
 /* Drops one reference. */
 void tn_plan_drop(struct tn_plan *plan);
 void tn_plan_write(struct tn_json_writer *w, const struct tn_plan *plan);

@@ -174,7 +174,10 @@ TN_DOC_OBJECT_TYPE(tn_plan_options_type, "Options", "Everything that a caller ma
     TN_DOC_MUST("require_level", &tn_plan_text_option_type, "Evidence that must be there."),
     TN_DOC_MUST("threads", &tn_plan_number_option_type, "Threads."),
     TN_DOC_MUST("memory_limit", &tn_plan_number_option_type, "Bytes that may be taken; 0 for no limit."),
-    TN_DOC_MUST("without", &tn_plan_text_option_type, "Rewritings of a graph that are left out."));
+    TN_DOC_MUST("without", &tn_plan_text_option_type, "Rewritings of a graph that are left out."),
+    TN_DOC_MUST("fallback", &tn_plan_text_option_type, "Until when another provider may stand in for one that cannot."),
+    TN_DOC_MUST("precision", &tn_plan_text_option_type, "Whether another numeric policy may stand in."),
+    TN_DOC_MUST("allow_code", &tn_plan_text_option_type, "Digests of code that may run."));
 
 TN_DOC_OBJECT_TYPE(tn_plan_numeric_type, "Numeric", "Numeric policy in its four fields.",
     TN_DOC_MUST("stored", TN_DOC_TEXT, "Type of the stored weights."),
@@ -188,8 +191,11 @@ TN_DOC_OBJECT_TYPE(tn_plan_placement_type, "Placement", "Where the work happens.
 
 TN_DOC_OBJECT_TYPE(tn_plan_policy_type, "Policy", "What is allowed.",
     TN_DOC_MUST("trust", TN_DOC_TEXT, "What code of the package may run."),
+    TN_DOC_MUST("code", TN_DOC_LIST_OF(TN_DOC_TEXT), "SHA-256 digests of code that may run."),
     TN_DOC_MUST("network", TN_DOC_TEXT, "What may be fetched."),
-    TN_DOC_MUST("fallback", TN_DOC_LIST_OF(TN_DOC_TEXT), "Providers in the order in which they are tried."));
+    TN_DOC_MUST("fallback", TN_DOC_LIST_OF(TN_DOC_TEXT), "Providers in the order in which they are tried."),
+    TN_DOC_MUST("falls_back_at", TN_DOC_ONE_OF("plan", "load"), "Until when the next one may stand in for one that cannot."),
+    TN_DOC_MUST("precision_may_change", TN_DOC_BOOLEAN, "Whether another numeric policy may stand in for one that a provider lacks."));
 
 TN_DOC_OBJECT_TYPE(tn_plan_batch_type, "Batch", "Largest step.",
     TN_DOC_MUST("rows", TN_DOC_UINT64, "Tokens of all sequences together."),
@@ -209,6 +215,7 @@ TN_DOC_OBJECT_TYPE(tn_plan_memory_type, "Memory", "Memory in bytes, estimated fr
 TN_DOC_OBJECT_TYPE(tn_plan_exclusion_type, "Exclusion", "A provider that was preferred and cannot.",
     TN_DOC_MUST("provider", TN_DOC_TEXT, "Name of the provider."),
     TN_DOC_MUST("decision", &decision_type, "What was decided about it."),
+    TN_DOC_MUST("at", TN_DOC_ONE_OF("plan", "load"), "When that was found out."),
     TN_DOC_MUST("findings", TN_DOC_LIST_OF(&tn_findings_entry_type), "Why."));
 
 /* ---- binding and graph: written by the native provider ------------------------------------------------------------------ */

@@ -178,18 +178,78 @@ static void resolve_level(struct maker *m)
                        p->require_level), "one of: %s", text);
 }
 
+/* One of two words; whether it is the second. */
+static bool second_of(struct maker *m, enum tn_plan_option option, const char *value, const char *first, const char *second,
+                      const char *message)
+{
+    if (strcmp(value, second) == 0) return true;
+    if (strcmp(value, first) != 0) tn_expected(refuse(m, option, TN_UNSUPPORTED_OPTION, message, value), "%s or %s", first, second);
+    return false;
+}
+
+/* Whether it is there is each provider's to say. */
+static void resolve_device(struct maker *m)
+{
+    struct tn_policy *p = m->policy;
+    p->place = (struct tn_hint_device){.type = TN_DEVICE_CPU};
+    struct tn_hint_device said;
+    if (tn_hint_device_parse(tn_str_of(p->device), &said) && said.type != TN_DEVICE_ANY) {
+        p->place = said;
+        return;
+    }
+    struct tn_finding *f = refuse(m, TN_OPTION_DEVICE, TN_PLACEMENT_REFUSED, "no device of this name exists", p->device);
+    tn_expected(f, "cpu, gpu or npu, with :INDEX behind it where there are several");
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool read_digest(struct tn_str s, struct tn_digest *out)
+{
+    if (s.n != 2 * TN_SHA256_BYTES) return false;
+    for (size_t i = 0; i < TN_SHA256_BYTES; i++) {
+        int high = hex_value(s.s[2 * i]), low = hex_value(s.s[2 * i + 1]);
+        if (high < 0 || low < 0) return false;
+        out->bytes[i] = (unsigned char)(high * 16 + low);
+    }
+    return true;
+}
+
+/* "DIGEST, DIGEST": what is permitted is named by its bytes and never by where it lies. */
+static void resolve_code(struct maker *m)
+{
+    struct tn_policy *p = m->policy;
+    size_t most = 1;
+    for (const char *c = p->allow_code; c && *c; c++) most += *c == ',';
+    if (!p->allow_code) return;
+    p->code = tn_arena_array(m->arena, most, sizeof(*p->code));
+    if (!p->code) m->no_memory = true;
+    for (const char *at = p->allow_code; at && p->code;) {
+        size_t n = strcspn(at, ",");
+        struct tn_str s = {at, n};
+        while (s.n > 0 && *s.s == ' ') s.s++, s.n--;
+        while (s.n > 0 && s.s[s.n - 1] == ' ') s.n--;
+        if (!read_digest(s, &p->code[p->code_count])) {
+            tn_expected(refuse(m, TN_OPTION_ALLOW_CODE, TN_INVALID_REQUEST, "the list of code that may run cannot be read", p->allow_code),
+                        "SHA-256 digests of 64 lower-case hexadecimal digits, separated by commas");
+            return;
+        }
+        p->code_count++;
+        at = at[n] ? at + n + 1 : NULL;
+    }
+}
+
 static void resolve_machine(struct maker *m, const struct tn_policy_defaults *defaults)
 {
     struct tn_policy *p = m->policy;
-    if (strcmp(p->device, "cpu") != 0) {
-        struct tn_finding *f = refuse(m, TN_OPTION_DEVICE, TN_PLACEMENT_REFUSED,
-                                      "no provider of this build runs on this device", p->device);
-        tn_expected(f, "cpu");
-    }
-    if (strcmp(p->placement, "strict") != 0 && strcmp(p->placement, "split") != 0) {
-        tn_expected(refuse(m, TN_OPTION_PLACEMENT, TN_UNSUPPORTED_OPTION, "no placement of this name exists", p->placement),
-                    "strict or split");
-    }
+    resolve_device(m);
+    p->split = second_of(m, TN_OPTION_PLACEMENT, p->placement, "strict", "split", "no placement of this name exists");
+    p->falls_at_load = second_of(m, TN_OPTION_FALLBACK, p->fallback, "plan", "load", "no fallback of this name exists");
+    p->precision_changes = second_of(m, TN_OPTION_PRECISION, p->precision, "keep", "change", "no permission of this name exists");
+    resolve_code(m);
     if (strcmp(p->numeric, "f32") != 0 && strcmp(p->numeric, "bf16") != 0) {
         tn_expected(refuse(m, TN_OPTION_NUMERIC, TN_UNSUPPORTED_OPTION, "no numeric policy of this name exists", p->numeric),
                     "f32 or bf16");
@@ -216,6 +276,9 @@ enum tn_status tn_policy_make(struct tn_policy *policy, struct tn_arena *arena, 
     policy->numeric = keep(&m, TN_OPTION_NUMERIC, options->numeric, "f32");
     policy->require_level = keep(&m, TN_OPTION_REQUIRE_LEVEL, options->require_level, NULL);
     policy->without = keep(&m, TN_OPTION_WITHOUT, options->without, NULL);
+    policy->fallback = keep(&m, TN_OPTION_FALLBACK, options->fallback, "plan");
+    policy->precision = keep(&m, TN_OPTION_PRECISION, options->precision, "keep");
+    policy->allow_code = keep(&m, TN_OPTION_ALLOW_CODE, options->allow_code, NULL);
     policy->threads = keep_number(&m, TN_OPTION_THREADS, options->threads, defaults->threads);
     policy->memory_limit = keep_number(&m, TN_OPTION_MEMORY_LIMIT, options->memory_limit, defaults->memory_limit);
     if (!m.no_memory) {

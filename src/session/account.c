@@ -38,6 +38,20 @@ static void write_identity(const struct tn_execution *x, const struct tn_digest 
     tn_jw_end_object(w);
 }
 
+/* Where the parts of the component are, by the provider's word as it was when the session was loaded. */
+static void write_placement(const struct tn_execution *x, struct tn_json_writer *w)
+{
+    const struct tn_policy *p = &x->plan->survey.policy;
+    tn_jw_key(w, "placement");
+    tn_jw_begin_object(w);
+    tn_jw_member_cstr(w, "device", p->device);
+    tn_jw_member_cstr(w, "policy", p->placement);
+    tn_jw_key(w, "partitions");
+    if (x->session->partitions.len) tn_jw_raw(w, tn_buf_str(&x->session->partitions));
+    else tn_jw_null(w);
+    tn_jw_end_object(w);
+}
+
 static void write_versions(const struct tn_execution *x, struct tn_json_writer *w)
 {
     const struct tn_survey_row *row = x->plan->row;
@@ -55,7 +69,9 @@ static void write_versions(const struct tn_execution *x, struct tn_json_writer *
     tn_jw_member_cstr(w, "version", row->entry->provider->version);
     tn_jw_member_str(w, "isa_class", row->record_route.isa_class);
     tn_jw_member_u64(w, "fallbacks", x->plan->skipped);
+    tn_plan_write_skipped(w, x->plan);
     tn_jw_end_object(w);
+    write_placement(x, w);
     tn_jw_key(w, "family");
     const struct tn_component *component = row->request.graph ? NULL : row->request.component; /* a graph computes by itself */
     const struct tn_family *family = component ? tn_family_of(component) : NULL;

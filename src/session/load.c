@@ -9,6 +9,7 @@
 #include "session/session.h"
 
 #include "base/checked.h"
+#include "base/json_write.h"
 #include "base/os.h"
 
 #include <math.h>
@@ -161,10 +162,56 @@ static enum tn_status load_tokenizer(struct tn_session *s, struct tn_error *err)
     return TN_OK;
 }
 
+/* "This device only" is held against where the parts really are; the CPU may help where the plan lets it. */
+static enum tn_status check_placement(struct tn_session *s, struct tn_error *err)
+{
+    const struct tn_partition *parts = NULL;
+    const struct tn_hint_device *asked = &s->request.device;
+    size_t count = s->provider->partitions ? s->provider->partitions(s->instance, &parts) : 0;
+    for (size_t i = 0; i < count; i++) {
+        bool there = tn_hint_device_among(asked, &parts[i].device, 1);
+        if (there || (s->request.split && parts[i].device.type == TN_DEVICE_CPU)) continue;
+        char text[32];
+        struct tn_finding *f = tn_error_set(err, TN_PLACEMENT_REFUSED, TN_PHASE_LOAD, "a part of the component runs on another device than is asked for");
+        tn_at_option(f, tn_plan_option_name(TN_OPTION_DEVICE));
+        tn_found(f, "%llu nodes on %s by %.*s", (unsigned long long)parts[i].nodes, tn_hint_device_text(&parts[i].device, text, sizeof(text)),
+                 TN_FMT_ARG(parts[i].by));
+        tn_expected(f, "%s", s->plan->survey.policy.device);
+        tn_remedy(f, "let parts run on the CPU with --placement split, or ask for another device");
+        s->unable = true;
+        return TN_PLACEMENT_REFUSED;
+    }
+    return TN_OK;
+}
+
+/* The same for accounts. */
+static enum tn_status note_placement(struct tn_session *s, struct tn_error *err)
+{
+    const struct tn_partition *parts = NULL;
+    size_t count = s->provider->partitions ? s->provider->partitions(s->instance, &parts) : 0;
+    struct tn_json_writer w;
+    char text[32];
+    if (count == 0) return TN_OK;
+    tn_jw_init(&w, &s->partitions, false);
+    tn_jw_begin_array(&w);
+    for (size_t i = 0; i < count; i++) {
+        tn_jw_begin_object(&w);
+        tn_jw_member_cstr(&w, "device", tn_hint_device_text(&parts[i].device, text, sizeof(text)));
+        tn_jw_member_str(&w, "by", parts[i].by);
+        tn_jw_member_u64(&w, "nodes", parts[i].nodes);
+        tn_jw_end_object(&w);
+    }
+    tn_jw_end_array(&w);
+    return tn_buf_status(&s->partitions) ? tn_error_memory(err, TN_PHASE_LOAD, "noting where the component runs") : TN_OK;
+}
+
 static enum tn_status load_component(struct tn_session *s, const struct tn_load_request *request, struct tn_error *err)
 {
     struct tn_load_env env = {&s->ctx, request->pool, request->cancel, request->progress, request->progress_user};
     enum tn_status st = s->provider->load(&s->plan->row->assessment, &s->request, &env, &s->instance, err);
+    s->unable = st && tn_status_is_inability(st);
+    if (!st) st = check_placement(s, err);
+    if (!st) st = note_placement(s, err);
     if (st) return st;
     s->weights = s->provider->weights(s->instance);
     return tn_plan_confirm(s->plan, &s->weights, &s->level, err);
@@ -265,6 +312,7 @@ static void destroy(struct tn_session *s)
     if (s->have_driver) tn_thread_join(&s->driver);
     if (s->have_wake) tn_cond_release(&s->wake);
     if (s->have_lock) tn_mutex_release(&s->lock);
+    tn_buf_release(&s->partitions);
     tn_free(host, s);
     tn_plan_drop(plan);
 }
@@ -290,6 +338,7 @@ static enum tn_status init(struct tn_session *s, struct tn_plan *plan, const str
     s->request = plan->row->request;
     s->request.ctx = &s->ctx;
     tn_text_encoding_init(&s->scratch.encoding, &s->lease);
+    tn_buf_init(&s->partitions, s->host, 1 << 20);
     s->have_lock = tn_mutex_init(&s->lock);
     s->have_wake = s->have_lock && tn_cond_init(&s->wake);
     return s->have_wake ? TN_OK : TN_INSUFFICIENT_MEMORY;
@@ -339,10 +388,12 @@ static enum tn_status run_stages(struct tn_session *s, const struct tn_load_requ
     return st;
 }
 
-enum tn_status tn_session_open(struct tn_plan *plan, const struct tn_load_request *request, struct tn_session **out,
+/* *unable: it failed because the provider cannot run this, and for no other reason. */
+static enum tn_status open_one(struct tn_plan *plan, const struct tn_load_request *request, struct tn_session **out, bool *unable,
                                struct tn_error *err)
 {
     *out = NULL;
+    *unable = false;
     struct tn_session *s = tn_calloc(plan->survey.planner->ctx->alloc, 1, sizeof(*s));
     if (!s) return tn_error_memory(err, TN_PHASE_LOAD, "opening the session");
     enum tn_status st = init(s, plan, request);
@@ -353,6 +404,7 @@ enum tn_status tn_session_open(struct tn_plan *plan, const struct tn_load_reques
             err->primary.phase = TN_PHASE_LOAD; /* whoever noticed it: it was the load that failed */
             memcpy(err->plan_id, plan->id, sizeof(plan->id));
         }
+        *unable = s->unable;
         tn_session_unload(s);
         destroy(s);
         return st;
@@ -360,8 +412,77 @@ enum tn_status tn_session_open(struct tn_plan *plan, const struct tn_load_reques
     say_warnings(s);
     tn_log(&s->ctx, TN_LOG_INFO, "plan %.16s loaded: %llu bytes held", plan->id,
            (unsigned long long)tn_alloc_current(&s->lease));
+    if (s->ctx.counters) s->ctx.counters->loads++;
     *out = s;
     return TN_OK;
+}
+
+/* ---- falling back --------------------------------------------------------------------------------------------------- */
+
+/*
+ * Every provider that failed has given back all it had before the next one begins; the caller sees one load that succeeded or
+ * failed. The plan that was loaded says who failed and why.
+ */
+static enum tn_status next_plan(struct tn_plan **plan, const struct tn_error *failure, enum tn_status failed, struct tn_error *err)
+{
+    struct tn_plan *next = NULL;
+    const struct tn_context *ctx = (*plan)->survey.planner->ctx;
+    enum tn_status st = tn_plan_next(*plan, &failure->primary, &next, err);
+    if (st || !next) return st ? st : failed;
+    tn_log(ctx, TN_LOG_WARNING, "provider %s cannot load plan %.16s (%s); provider %s is tried", (*plan)->row->entry->name, (*plan)->id,
+           failure->primary.message, next->row->entry->name);
+    if (ctx->counters) ctx->counters->fallbacks_at_load++;
+    tn_plan_drop(*plan);
+    *plan = next;
+    return TN_OK;
+}
+
+/* Another provider is listed, and this failure is none that it may be tried after. */
+static void note_denied(const struct tn_plan *plan, enum tn_status st)
+{
+    struct tn_counters *counters = plan->survey.planner->ctx->counters;
+    if (counters && st != TN_CANCELLED && st != TN_DEADLINE_EXCEEDED && tn_plan_has_next(plan)) counters->fallbacks_denied++;
+}
+
+/* What earlier providers said stands behind the last word. */
+static void add_failures(struct tn_error *err, const struct tn_plan *plan)
+{
+    for (uint32_t i = 0; err && i < plan->made_of->failed_count && err->count < TN_ERROR_FINDINGS; i++)
+        err->findings[err->count++] = plan->made_of->failed[i].why;
+}
+
+static enum tn_status try_all(struct tn_plan **plan, const struct tn_load_request *request, struct tn_session **out,
+                              struct tn_error *failure, struct tn_error *err)
+{
+    for (;;) {
+        bool unable;
+        tn_error_clear(failure);
+        enum tn_status st = open_one(*plan, request, out, &unable, failure);
+        if (st && unable) st = next_plan(plan, failure, st, err);
+        else if (st) note_denied(*plan, st);
+        if (*out || st) {
+            if (st && err && !err->primary.code) *err = *failure;
+            if (st) add_failures(err, *plan);
+            return st;
+        }
+    }
+}
+
+enum tn_status tn_session_open(struct tn_plan *plan, const struct tn_load_request *request, struct tn_session **out,
+                               struct tn_error *err)
+{
+    struct tn_alloc *alloc = plan->survey.planner->ctx->alloc;
+    bool unable;
+    if (!plan->survey.policy.falls_at_load) return open_one(plan, request, out, &unable, err);
+    *out = NULL;
+    struct tn_error *failure = tn_calloc(alloc, 1, sizeof(*failure));
+    if (!failure) return tn_error_memory(err, TN_PHASE_LOAD, "opening the session");
+    tn_error_clear(err);
+    tn_ref_take(&plan->ref);
+    enum tn_status st = try_all(&plan, request, out, failure, err);
+    tn_plan_drop(plan);
+    tn_free(alloc, failure);
+    return st;
 }
 
 void tn_session_close(struct tn_session *s)

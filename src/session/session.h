@@ -61,6 +61,8 @@ struct tn_session {
     double row_ns;                    /* of a row in recent invocations; whoever drives */
     struct tn_digest weights, tokenizer_id, space;
     enum tn_level level; /* of the evidence, now that the weights are known */
+    bool unable; /* while loading: the provider cannot run this after all */
+    struct tn_buf partitions; /* JSON array: where the parts of the component are; empty: the provider does not say */
 
     struct tn_mutex lock;
     struct tn_cond wake; /* the driver thread waits here */

@@ -43,8 +43,14 @@ TEST(options_that_cannot_be_obeyed)
     o.provider = "fake,fake";
     expect_refusal(&b, &o, TN_INVALID_REQUEST, "provider");
     o = bench_options();
-    o.device = "cuda:0";
+    o.device = "cuda:0"; /* a vendor's word */
     expect_refusal(&b, &o, TN_PLACEMENT_REFUSED, "device");
+    CHECK_CONTAINS(b.err->primary.expected, "cpu, gpu or npu");
+    o.device = "any"; /* no choice at all */
+    expect_refusal(&b, &o, TN_PLACEMENT_REFUSED, "device");
+    o.device = "gpu:1";
+    expect_refusal(&b, &o, TN_PLACEMENT_REFUSED, "device");
+    CHECK_CONTAINS(b.err->primary.message, "the provider fake does not run on this device");
     CHECK_STR(b.err->primary.expected, "cpu");
     o = bench_options();
     o.placement = "loose";
@@ -70,7 +76,7 @@ TEST(every_wrong_option_is_listed)
     struct bench b;
     REQUIRE(open_package(&b, "bert_options"));
     tn_plan_options o = bench_options();
-    o.device = "npu";
+    o.device = "nowhere";
     o.numeric = "int3";
     o.placement = "anywhere";
     o.provider = "nobody";
