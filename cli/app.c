@@ -151,6 +151,7 @@ tn_status cli_open_runtime(struct cli *cli, bool limited)
     options.memory_limit = limited ? cli->values.memory_limit : 0;
     options.cache_folder = cache;
     options.state_folder = state;
+    options.onnxruntime_library = getenv("TENON_ONNXRUNTIME");
     tn_status status = tn_runtime_new(&options, &cli->runtime, cli->err);
     free(cache);
     free(state);

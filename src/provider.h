@@ -136,6 +136,11 @@ struct tn_provider {
     const char *name;    /* "native" */
     const char *version; /* of its numeric behaviour */
     const char *scope;   /* "component" or "task" */
+    /*
+     * Whether it is there, and why not (valid as long as the provider); NULL: it is part of this build. Looks for it on first
+     * use; `version` holds from then on.
+     */
+    bool (*present)(const struct tn_provider *p, const struct tn_finding **why);
     /* Where it runs; count 0: the CPU alone. */
     const struct tn_hint_device *devices;
     size_t device_count;

@@ -175,6 +175,8 @@ typedef struct tn_runtime_options {
     const char *state_folder;   /* evidence records; NULL: no records */
     const tn_limit *limits;     /* ceilings that differ from the defaults; tn_doctor lists all of them */
     size_t limit_count;
+    /* path of libonnxruntime.so, opened when it is first asked for; NULL: where the system's loader looks */
+    const char *onnxruntime_library;
 } tn_runtime_options;
 
 TN_API tn_status tn_runtime_new(const tn_runtime_options *options, tn_runtime **out, tn_error *err);

@@ -53,10 +53,10 @@ static void write_memory(struct tn_json_writer *w, const struct tn_runtime *r)
     tn_jw_end_object(w);
 }
 
-static void write_providers(struct tn_json_writer *w)
+static void write_providers(struct tn_json_writer *w, const struct tn_runtime *runtime)
 {
     size_t count;
-    const struct tn_provider_entry *entries = tn_provider_entries(&count);
+    const struct tn_provider_entry *entries = tn_provider_entries(runtime, &count);
     tn_jw_key(w, "providers");
     tn_jw_begin_array(w);
     for (size_t i = 0; i < count; i++) {
@@ -114,7 +114,7 @@ TN_API tn_status tn_doctor(tn_runtime *runtime, tn_document **out, tn_error *err
     write_memory(&b.w, runtime);
     tn_jw_member_cstr(&b.w, "cache_folder", runtime->cache_folder);
     tn_jw_member_cstr(&b.w, "state_folder", runtime->state_folder);
-    write_providers(&b.w);
+    write_providers(&b.w, runtime);
     write_counters(&b.w, &runtime->counters);
     write_limits(&b.w, &runtime->ctx.limits);
     tn_jw_key(&b.w, "experiments");

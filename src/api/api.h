@@ -15,6 +15,8 @@
 #include "base/ref.h"
 #include "plan/plan.h"
 
+enum { TN_PROVIDERS = 5 };
+
 struct tn_runtime {
     struct tn_ref ref;
     struct tn_alloc alloc; /* of everything, this struct included */
@@ -25,6 +27,8 @@ struct tn_runtime {
     char *cache_folder, *state_folder; /* NULL: none */
     struct tn_record_store records;    /* .folder NULL: none */
     struct tn_counters counters;
+    struct tn_ort *ort;                /* owned */
+    struct tn_provider_entry providers[TN_PROVIDERS];
 };
 
 struct tn_package {
@@ -65,8 +69,11 @@ const struct tn_record_store *tn_runtime_records(const struct tn_runtime *runtim
 
 /* ---- providers.c ---------------------------------------------------------------------------------------------------- */
 
-/* Every provider that has a name, with the present ones first. */
-const struct tn_provider_entry *tn_provider_entries(size_t *count);
+/* Makes the providers of a runtime. False without memory. */
+bool tn_providers_init(struct tn_runtime *runtime, const char *onnxruntime_library);
+void tn_providers_release(struct tn_runtime *runtime);
+/* Every provider that has a name, those of this build first. */
+const struct tn_provider_entry *tn_provider_entries(const struct tn_runtime *runtime, size_t *count);
 
 /* ---- package_api.c --------------------------------------------------------------------------------------------------- */
 

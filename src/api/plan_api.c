@@ -14,7 +14,7 @@ struct tn_planner tn_package_planner(struct tn_package *package)
                      tn_os_memory_total()},
         .records = tn_runtime_records(runtime),
     };
-    planner.providers = tn_provider_entries(&planner.provider_count);
+    planner.providers = tn_provider_entries(runtime, &planner.provider_count);
     planner.have_closure = tn_package_closure(package, &planner.closure);
     return planner;
 }

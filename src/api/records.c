@@ -62,12 +62,13 @@ static struct tn_str current(char *buf, size_t cap, struct tn_str name, const ch
     return tn_str_of(buf);
 }
 
-static const char *provider_version(struct tn_str name)
+static const char *provider_version(const struct tn_runtime *runtime, struct tn_str name)
 {
     size_t count;
-    const struct tn_provider_entry *entries = tn_provider_entries(&count);
+    const struct tn_provider_entry *entries = tn_provider_entries(runtime, &count);
     for (size_t i = 0; i < count; i++) {
-        if (tn_str_is(name, entries[i].name) && entries[i].provider) return entries[i].provider->version;
+        const struct tn_provider *p = entries[i].provider;
+        if (tn_str_is(name, entries[i].name) && p && (!p->present || p->present(p, NULL))) return p->version;
     }
     return NULL;
 }
@@ -90,7 +91,7 @@ static const struct tn_task *task_of(struct tn_str name)
     return NULL;
 }
 
-static void see_present(struct present *p, const struct tn_record_index *index)
+static void see_present(struct present *p, const struct tn_runtime *runtime, const struct tn_record_index *index)
 {
     struct tn_cpu cpu;
     const struct tn_task *task = task_of(index->task);
@@ -99,7 +100,7 @@ static void see_present(struct present *p, const struct tn_record_index *index)
     struct tn_str *now = p->facts.value;
     now[TN_DEPENDS_ON_ISA_CLASS] = tn_str_of(tn_kernels_select(&cpu, NULL)->isa_class);
     struct tn_str provider = name_part(then[TN_DEPENDS_ON_PROVIDER]), family = name_part(then[TN_DEPENDS_ON_FAMILY]);
-    now[TN_DEPENDS_ON_PROVIDER] = current(p->provider, sizeof(p->provider), provider, provider_version(provider));
+    now[TN_DEPENDS_ON_PROVIDER] = current(p->provider, sizeof(p->provider), provider, provider_version(runtime, provider));
     if (family.n) now[TN_DEPENDS_ON_FAMILY] = current(p->family, sizeof(p->family), family, family_version(family));
     if (!task) return;
     now[TN_DEPENDS_ON_RECIPE] =
@@ -107,11 +108,11 @@ static void see_present(struct present *p, const struct tn_record_index *index)
     now[TN_DEPENDS_ON_CONTRACT] = tn_str_of(task->contract);
 }
 
-static void write_holds(struct tn_json_writer *w, const struct tn_record_index *index)
+static void write_holds(struct tn_json_writer *w, const struct tn_runtime *runtime, const struct tn_record_index *index)
 {
     struct present now = {0};
     uint32_t changed = 0;
-    see_present(&now, index);
+    see_present(&now, runtime, index);
     enum tn_level level = tn_record_holds(index, &now.facts, true, &changed);
     tn_jw_member_cstr(w, "holds_here", tn_level_name(level));
     tn_jw_key(w, "changed");
@@ -124,9 +125,15 @@ static void write_holds(struct tn_json_writer *w, const struct tn_record_index *
 
 /* ---- documents ---------------------------------------------------------------------------------------------------- */
 
+struct exporting {
+    struct tn_json_writer *w;
+    struct tn_runtime *runtime;
+};
+
 static enum tn_status write_row(void *user, const struct tn_record_row *row, struct tn_error *err)
 {
-    struct tn_json_writer *w = user;
+    struct exporting *e = user;
+    struct tn_json_writer *w = e->w;
     const struct tn_record_index *index = &row->index;
     (void)err;
     tn_jw_begin_object(w);
@@ -147,15 +154,10 @@ static enum tn_status write_row(void *user, const struct tn_record_row *row, str
     tn_jw_member_str(w, "provider", index->facts.value[TN_DEPENDS_ON_PROVIDER]);
     tn_jw_member_str(w, "isa_class", index->facts.value[TN_DEPENDS_ON_ISA_CLASS]);
     tn_jw_member_str(w, "numeric", index->facts.value[TN_DEPENDS_ON_NUMERIC]);
-    write_holds(w, index);
+    write_holds(w, e->runtime, index);
     tn_jw_end_object(w);
     return TN_OK;
 }
-
-struct exporting {
-    struct tn_json_writer *w;
-    struct tn_runtime *runtime;
-};
 
 static enum tn_status write_whole(void *user, const struct tn_record_row *row, struct tn_error *err)
 {
@@ -185,7 +187,8 @@ TN_API tn_status tn_records_list(tn_runtime *runtime, tn_document **out, tn_erro
     tn_jw_begin_object(&b.w);
     tn_jw_key(&b.w, "records");
     tn_jw_begin_array(&b.w);
-    status = tn_record_each(&runtime->records, write_row, &b.w, err);
+    struct exporting e = {&b.w, runtime};
+    status = tn_record_each(&runtime->records, write_row, &e, err);
     tn_jw_end_array(&b.w);
     tn_jw_end_object(&b.w);
     return tn_document_finish(&b, status, out, err);

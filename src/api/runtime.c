@@ -82,6 +82,7 @@ static bool copy_folder(struct tn_runtime *r, const char *folder, char **out)
 static void destroy(struct tn_runtime *r)
 {
     struct tn_alloc alloc;
+    tn_providers_release(r);
     tn_pool_free(r->pool);
     tn_free(&r->alloc, r->cache_folder);
     tn_free(&r->alloc, r->state_folder);
@@ -122,8 +123,9 @@ TN_API tn_status tn_runtime_new(const tn_runtime_options *options, tn_runtime **
     r->threads = o.threads ? o.threads : tn_cpu_count();
     r->ctx = (struct tn_context){.alloc = &r->alloc, .limits = limits, .log = o.log, .log_user = o.log_user};
     if (r->threads > r->ctx.limits.threads) r->threads = (unsigned)r->ctx.limits.threads;
+    const char *library = o.onnxruntime_library && *o.onnxruntime_library ? o.onnxruntime_library : NULL;
     if (!copy_folder(r, o.cache_folder, &r->cache_folder) || !copy_folder(r, o.state_folder, &r->state_folder) ||
-        !tn_mutex_init(&r->lock)) {
+        !tn_providers_init(r, library) || !tn_mutex_init(&r->lock)) {
         st = tn_short_of_memory(&r->alloc, tn_error_memory(err, TN_PHASE_RUNTIME, "making the runtime"), err);
         destroy(r);
         return st;

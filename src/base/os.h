@@ -79,6 +79,15 @@ uint64_t tn_os_memory_available(void);
 /* Kernel name and release, machine, e.g. "Linux 6.1 x86_64". */
 void tn_os_describe(char *out, size_t cap);
 
+/*
+ * A shared library by path, or by name in the loader's places. Its own start-up code runs. NULL, and the loader's reason in
+ * `why`. Symbols of it are not seen by others.
+ */
+void *tn_os_library_open(const char *path, char *why, size_t cap);
+/* NULL: it has none of this name. */
+void *tn_os_library_symbol(void *library, const char *name, char *why, size_t cap);
+void tn_os_library_close(void *library);
+
 /* Short English text of an error number, NUL-terminated in buf. */
 const char *tn_os_error_text(int error, char *buf, size_t cap);
 

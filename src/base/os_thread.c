@@ -84,6 +84,11 @@ void tn_cond_broadcast(struct tn_cond *cond)
     pthread_cond_broadcast(&cond->c);
 }
 
+uint64_t tn_thread_self(void)
+{
+    return (uint64_t)(uintptr_t)pthread_self();
+}
+
 void tn_thread_yield(void)
 {
     sched_yield();

@@ -42,6 +42,8 @@ bool tn_cond_wait_ns(struct tn_cond *cond, struct tn_mutex *mutex, uint64_t time
 void tn_cond_signal(struct tn_cond *cond);
 void tn_cond_broadcast(struct tn_cond *cond);
 
+/* A number that no other thread alive has. */
+uint64_t tn_thread_self(void);
 /* Lets another thread run on this CPU. */
 void tn_thread_yield(void);
 /* Nanoseconds of the monotonic clock. */

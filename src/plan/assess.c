@@ -483,8 +483,10 @@ static void write_row(struct tn_json_writer *w, const struct tn_survey *s, const
 {
     tn_jw_begin_object(w);
     tn_jw_member_cstr(w, "name", row->entry->name);
-    tn_jw_member_cstr(w, "version", row->entry->provider ? row->entry->provider->version : NULL);
-    tn_jw_member_bool(w, "present", row->entry->provider != NULL);
+    const struct tn_provider *p = row->entry->provider;
+    bool present = p && (!p->present || p->present(p, NULL));
+    tn_jw_member_cstr(w, "version", present ? p->version : NULL);
+    tn_jw_member_bool(w, "present", present);
     tn_jw_member_bool(w, "requested", row->requested);
     tn_jw_member_cstr(w, "decision", tn_decision_name(row->decision));
     tn_jw_key(w, "findings");

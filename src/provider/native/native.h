@@ -19,6 +19,7 @@
 
 #include "exec/exec.h"
 #include "provider.h"
+#include "provider/native/identity.h"
 #include "provider/texts/texts.h"
 
 /*
@@ -33,18 +34,6 @@ enum { TN_PIECE_ROWS = 128, TN_PIECE_ROWS_MOST = 256, TN_PIECE_BYTES = 1 << 20 }
 enum { TN_PICK_ROWS = 32 };
 /* A row for each sequence may be as wide as a vocabulary, too: a piece has no more sequences than make this. */
 enum { TN_POOLED_BYTES = 4 << 20 };
-
-/* A constant as the file has it: an initialiser, or a tensor among the attributes of a node. */
-struct tn_native_constant {
-    struct tn_str name; /* of the value, or of the attribute */
-    uint64_t node;      /* 1 + the node's number; 0: an initialiser */
-    const struct tn_constant *constant; /* NULL: the constants of a graph inside the node follow */
-};
-
-struct tn_native_constants {
-    struct tn_native_constant *items;
-    size_t count, cap;
-};
 
 /* What a package that is a graph comes to, from headers alone. */
 struct tn_native_net {
@@ -214,16 +203,6 @@ enum tn_status tn_native_net_load(struct tn_instance *instance, const struct tn_
                                   const struct tn_load_env *env, struct tn_error *err);
 enum tn_status tn_native_net_run(struct tn_instance *instance, const struct tn_tensor_call *call, struct tn_error *err);
 void tn_native_net_release(struct tn_instance *instance);
-/* Nodes, attributes, types and the values of small constants. */
-struct tn_digest tn_native_net_structure(const struct tn_model *model);
-/* Lists the constants of a graph and of those inside it, in order. False without memory. */
-bool tn_native_net_constants(const struct tn_net *net, struct tn_arena *arena, struct tn_native_constants *list);
-/*
- * SHA-256 over the constants by graph and name, of 4 MiB chunk digests; remembered under the model's structure and the stamps of
- * the variant's files. `model` is the one that reads.
- */
-enum tn_status tn_native_net_weights(struct tn_model *model, const struct tn_native_net *net, const struct tn_variant *variant, unsigned threads,
-                                     const struct tn_load_env *env, struct tn_digest *out, struct tn_error *err);
 /* Under a key that names everything the value follows from. */
 bool tn_digest_recall(const struct tn_context *ctx, const struct tn_digest *key, struct tn_digest *value);
 void tn_digest_remember(const struct tn_context *ctx, const struct tn_digest *key, const struct tn_digest *value);

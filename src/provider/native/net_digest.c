@@ -397,11 +397,12 @@ static struct tn_digest cache_key(const struct tn_model *model, const struct tn_
     return tn_sha256_finish(&h);
 }
 
-enum tn_status tn_native_net_weights(struct tn_model *model, const struct tn_native_net *net, const struct tn_variant *variant, unsigned threads,
-                                     const struct tn_load_env *env, struct tn_digest *out, struct tn_error *err)
+enum tn_status tn_native_net_weights(struct tn_model *model, const struct tn_digest *structure, const struct tn_native_constants *constants,
+                                     const struct tn_variant *variant, unsigned threads, const struct tn_load_env *env, struct tn_digest *out,
+                                     struct tn_error *err)
 {
-    struct tn_digest key = cache_key(model, &net->structure, variant);
-    struct weights w = {.model = model, .list = &net->constants, .ctx = env->ctx, .cancel = env->cancel, .err = err};
+    struct tn_digest key = cache_key(model, structure, variant);
+    struct weights w = {.model = model, .list = constants, .ctx = env->ctx, .cancel = env->cancel, .err = err};
     if (tn_digest_recall(env->ctx, &key, out)) return TN_OK;
     enum tn_status st = hash_all(&w, env->pool, threads, out);
     if (!st) tn_digest_remember(env->ctx, &key, out);

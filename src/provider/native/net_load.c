@@ -37,7 +37,7 @@ enum tn_status tn_native_net_load(struct tn_instance *instance, const struct tn_
                                          .progress = env->progress,
                                          .progress_user = env->progress_user};
     enum tn_status st = open_graph(g, program->net, r, env, err);
-    if (!st) st = tn_native_net_weights(&g->model, program->net, r->d->variant, program->threads, env, &g->digest, err);
+    if (!st) st = tn_native_net_weights(&g->model, &program->net->structure, &program->net->constants, r->d->variant, program->threads, env, &g->digest, err);
     if (!st) st = tn_program_new(&g->model, &options, &g->program, err);
     if (!st) st = tn_exec_context_new(g->program, 0, &g->context, err);
     close_file(g);
