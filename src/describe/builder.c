@@ -99,12 +99,11 @@ bool tn_builder_has(const struct tn_builder *b, struct tn_str path)
     return tn_inventory_file(b->inv, path) != NULL;
 }
 
-/* Failures that say nothing about the package end the description; all others are its problems. */
+/* Failures that say nothing about the package end the description; all others are its problems, a file over a limit too. */
 void tn_builder_report(struct tn_builder *b, enum tn_status status)
 {
     switch (status) {
     case TN_INSUFFICIENT_MEMORY:
-    case TN_RESOURCE_LIMIT:
     case TN_CANCELLED:
     case TN_DEADLINE_EXCEEDED:
         if (b->failed == TN_OK) {

@@ -2,8 +2,8 @@
  * What a dialect works with while it fills a description: the description itself, a growing list of facts, the caller's
  * assertions and one sticky failure. Internal to src/describe.
  *
- * Problems of the package are findings. Only lost memory, a limit or a cancelled read is a failure: it is remembered
- * here, every later call does nothing, and tn_describe returns it.
+ * Problems of the package are findings. Only lost memory or a cancelled read is a failure: it is remembered here, every
+ * later call does nothing, and tn_describe returns it.
  */
 #ifndef TN_DESCRIBE_BUILDER_H
 #define TN_DESCRIBE_BUILDER_H

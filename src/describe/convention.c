@@ -57,7 +57,8 @@ static const struct {
     const char *pointer, *name;
 } sources[] = {
     {"/components/0/config/", "encoder."}, {"/components/0/", "encoder."},       {"/head/", "head."},
-    {"/tokenizer/", "tokenizer."},         {"/multi_vector/", "multi_vector."},  {"/prompts", "package.prompts"},
+    {"/tokenizer/", "tokenizer."},         {"/multi_vector/", "multi_vector."},  {"/prompts/", "prompt."},
+    {"/prompts", "package.prompts"},
     {"/similarity", "package.similarity"}, {"/default_prompt", "package.default_prompt"},
     {"/truncate_dim", "package.truncate_dim"}, {"/max_active_dims", "package.max_active_dims"},
     {"/max_seq_length", "max_seq_length"}, {"/max_seq_length", "model.context_length"},
@@ -77,28 +78,54 @@ static bool fact_of_module(const struct comparison *c, const char *pointer, char
     return true;
 }
 
+/* The next name of a pointer, as it was before it was escaped. */
+static void put_name(const char *pointer, char *out, size_t cap)
+{
+    size_t n = 0;
+    for (; *pointer && *pointer != '/' && n + 1 < cap; pointer++) {
+        bool escaped = *pointer == '~' && (pointer[1] == '0' || pointer[1] == '1');
+        out[n++] = !escaped ? *pointer : *++pointer == '0' ? '~' : '/';
+    }
+    out[n] = 0;
+}
+
 /* The name of the facts about a member by row i of the sources; false: the row is of another member. */
 static bool fact_of_row(size_t i, const char *pointer, char *out, size_t cap)
 {
     size_t n = strlen(sources[i].pointer);
     if (strncmp(pointer, sources[i].pointer, n) != 0) return false;
-    bool member = sources[i].pointer[n - 1] == '/';
-    snprintf(out, cap, "%s%.*s", sources[i].name, member ? (int)strcspn(pointer + n, "/") : 0, pointer + n);
+    int begun = snprintf(out, cap, "%s", sources[i].name);
+    if (sources[i].pointer[n - 1] == '/') put_name(pointer + n, out + begun, cap - (size_t)begun);
     return true;
 }
 
-/* What a file says: a fact about the member by its name, else about its neighbours. */
+static const struct tn_fact *first_fact(const struct comparison *c, const char *name, bool whole)
+{
+    for (size_t i = 0; i < c->other->fact_count; i++) {
+        const struct tn_fact *fact = &c->other->facts[i];
+        if (fact->origin == TN_FROM_FILE && (whole ? tn_str_is(fact->name, name) : tn_str_starts(fact->name, name))) return fact;
+    }
+    return NULL;
+}
+
+/* Names that packages choose are whole: one may begin with another. */
+static bool is_chosen(const char *name)
+{
+    return strncmp(name, "prompt.", 7) == 0;
+}
+
+/* What a file says: a fact of the member's name, else one that begins with it ("pooling" has "pooling_mode"), else a neighbour. */
 static const struct tn_fact *fact_named(const struct comparison *c, char *name, bool *exact)
 {
-    for (*exact = true;; *exact = false) {
-        for (size_t i = 0; i < c->other->fact_count; i++) {
-            const struct tn_fact *fact = &c->other->facts[i];
-            if (fact->origin == TN_FROM_FILE && tn_str_starts(fact->name, name)) return fact;
-        }
-        char *dot = strrchr(name, '.');
-        if (!*exact || !dot) return NULL;
-        dot[1] = 0;
-    }
+    const struct tn_fact *fact = first_fact(c, name, true);
+    *exact = true;
+    if (!fact && !is_chosen(name)) fact = first_fact(c, name, false);
+    size_t owner = strcspn(name, ".");
+    char *dot = is_chosen(name) ? name + owner : strrchr(name, '.');
+    if (fact || !dot) return fact;
+    dot[1] = 0;
+    *exact = false;
+    return first_fact(c, name, false);
 }
 
 /* "/modules/1/pooling/0" has "module.1.pooling". NULL: no file says anything of the member or beside it. */
@@ -258,7 +285,7 @@ static void tell_refused(struct tn_builder *b, const struct tn_findings *list)
  */
 static bool is_in_doubt(const struct tn_builder *b)
 {
-    bool empty = tn_json_is(tn_json_get(tn_json_root(&b->d->content), "components"), TN_JSON_ARRAY) && b->d->component_count == 0;
+    bool empty = tn_json_count(tn_json_get(tn_json_root(&b->d->content), "components")) == 0 && b->d->component_count == 0;
     if (b->d->findings.blockers == 0) return false;
     for (size_t i = 0; i < b->d->findings.count; i++) {
         const struct tn_finding *f = &b->d->findings.items[i];
@@ -289,7 +316,7 @@ static void compare_with(struct tn_builder *b, const struct tn_builder *other)
         compare_members(&c, tn_json_root(&declared), tn_json_root(&conventional));
     tn_json_release(&declared);
     tn_json_release(&conventional);
-    tn_compare_contracts(b, other->d);
+    tn_compare_contracts(b, other);
 }
 
 void tn_compare_with_convention(struct tn_builder *b)

@@ -38,7 +38,7 @@ static void refuse_unknown(struct tn_builder *b)
     }
     f = tn_blocker(b, TN_UNKNOWN_DIALECT, "nothing says what the weights are: the package follows no known convention");
     tn_at_file(f, variant && variant->file_count ? b->inv->files[variant->files[0]].path : b->inv->shown);
-    tn_found(f, "%u files, no config.json beside the weights", b->inv->file_count);
+    tn_found(f, "%u file%s, no config.json beside the weights", b->inv->file_count, b->inv->file_count == 1 ? "" : "s");
     tn_expected(f, "config.json, or modules.json of sentence-transformers");
     tn_remedy(f, "fetch the whole package");
 }

@@ -195,7 +195,10 @@ struct tn_description {
      * and outputs are texts' (graph->texts); without one the graph is called with tensors and with nothing else.
      */
     struct tn_graph_facts *graph;
-    /* Why documents of a convention beside the graph do not make it a component: blockers of every task but `tensor`. */
+    /*
+     * Why documents of a convention beside the graph do not make it a component, or make it one that generates, which nobody
+     * does: blockers of every task but `tensor`.
+     */
     struct tn_findings texts;
     struct tn_head *head; /* behind the component, when the convention runs it; NULL: the encoder's rows are the end */
     uint64_t max_active_dims; /* most terms of a sparse vector that are kept; 0: not stated */
@@ -243,8 +246,8 @@ struct tn_describe_options {
 };
 
 /*
- * Chooses the dialect by evidence and runs it. Problems become findings of the description: the call itself fails only
- * without memory, at a limit or on a cancelled read. A package whose container no provider reads still gets a
+ * Chooses the dialect by evidence and runs it. Problems become findings of the description, a file over a limit among them:
+ * the call itself fails only without memory or on a cancelled read. A package whose container no provider reads still gets a
  * description with a blocker that says so.
  */
 enum tn_status tn_describe(const struct tn_inventory *inv, const struct tn_describe_options *options,

@@ -455,6 +455,25 @@ static void check_index(const struct tn_module_source *m)
     tn_expected(f, "more than %u, the index of the module before", (unsigned)before);
 }
 
+/*
+ * What the module is and does, by the names that the convention's facts have where the values are the same; a list of
+ * pooling modes is none of theirs.
+ */
+static void keep_facts(struct tn_builder *b, struct tn_json entry, uint32_t index)
+{
+    static const struct {
+        const char *key, *name;
+    } rows[] = {
+        {"kind", "kind"},         {"pooling", "pooling"}, {"strategy", "pooling_strategy"}, {"in_features", "in_features"},
+        {"out_features", "out_features"}, {"bias", "bias"}, {"activation", "activation"},   {"residual", "residual"},
+        {"include_prompt", "include_prompt"}, {"log_twice", "log_twice"}, {"eps", "eps"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct tn_json v = tn_json_get(entry, rows[i].key);
+        if (tn_json_present(v)) tn_fact_of_json(b, v, RULE, false, "module.%u.%s", (unsigned)index, rows[i].name);
+    }
+}
+
 static void read_module(struct tn_chain *chain, struct tn_json entry, uint32_t position)
 {
     struct tn_builder *b = chain->b;
@@ -469,6 +488,7 @@ static void read_module(struct tn_chain *chain, struct tn_json entry, uint32_t p
         return;
     }
     m.index = (uint32_t)tn_package_size(entry, "index");
+    keep_facts(b, entry, m.index);
     module.on_tokens = tn_package_flag(entry, "on_tokens");
     module.in_features = tn_package_size(entry, "in_features");
     module.out_features = tn_package_size(entry, "out_features");

@@ -115,7 +115,7 @@ static void write_contract(struct tn_json_writer *w)
     tn_contract_invariants(w, "one result or one error per text");
 }
 
-static const char *const evidence[] = {"encoder.architecture", "module.#.type", "module.#.kind", "module.#.pooling_mode", NULL};
+static const char *const evidence[] = {"encoder.architecture", "module.#.type", "module.#.kind", "module.#.pooling", NULL};
 
 const struct tn_task tn_task_embedding_dense = {
     .name = "embedding.dense",

@@ -161,7 +161,7 @@ TEST(a_difference_says_where_the_convention_says_it)
         {"\"similarity\": \"cosine\"", "\"similarity\": \"dot\"", "/similarity",
          "\"cosine\" by config_sentence_transformers.json#/similarity_fn_name"},
         {"\"query\": \"Q: \"", "\"query\": \"Query: \"", "/prompts/query",
-         "\"Q: \" by config_sentence_transformers.json"},
+         "\"Query: \" in the contract, \"Q: \" by config_sentence_transformers.json#/prompts/query"},
         {"\"max_seq_length\": 16", "\"max_seq_length\": 15", "/max_seq_length",
          "15 in the contract, 16 by sentence_bert_config.json#/max_seq_length"},
         {"\"pooling\": [\n        \"mean\"", "\"pooling\": [\n        \"max\"", "/modules/1/pooling/0", "by 1_Pooling/config.json"},
@@ -173,6 +173,49 @@ TEST(a_difference_says_where_the_convention_says_it)
         if (i == 4) kit_edit(CONTRACT, "max_sequence_length: 16", "max_sequence_length: 15");
         one_difference(rows[i][0], rows[i][1], rows[i][2], rows[i][3], __LINE__);
     }
+}
+
+/* Names of prompts are whole: neither a longer one, nor one that is a default, is mistaken for the one that differs. */
+TEST(a_difference_names_its_prompt)
+{
+    static const char prompts[] = "\"prompts\": {\"query.long\": \"L\", \"a/b~c\": \"S\", \"query\": \"Q: \"";
+    static const char *const rows[][4] = {
+        {"\"query\": \"Q: \"", "\"query\": \"R\"", "/prompts/query", "\"Q: \" by config_sentence_transformers.json#/prompts/query"},
+        {"\"query.long\": \"L\"", "\"query.long\": \"R\"", "/prompts/query.long",
+         "\"L\" by config_sentence_transformers.json#/prompts/query.long"},
+        {"\"a/b~c\": \"S\"", "\"a/b~c\": \"R\"", "/prompts/a~1b~0c", "\"S\" by config_sentence_transformers.json#/prompts/a~1b~0c"},
+        {"\"document\": \"\"", "\"document\": \"R\"", "/prompts/document", "\"\" by config_sentence_transformers.json"},
+        {"\"query\": \"Q: \"", "\"quer\": \"Q: \"", "/prompts/quer", "\"Q: \" in the contract, nothing by config_sentence_transformers.json"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        kit_new();
+        kit_edit("config_sentence_transformers.json", "\"prompts\": {\"query\": \"Q: \"", prompts);
+        REQUIRE(documents_beside(false));
+        kit_edit(DOCUMENT, rows[i][0], rows[i][1]);
+        struct tn_description *d = kit_describe();
+        REQUIRE(d);
+        KIT_EXPECT(d, TN_WARNING, TN_METADATA_INVALID, DOCUMENT, rows[i][2], "decides against", rows[i][3]);
+        CHECK_INT(warnings(d), i == 4 ? 2 : 1);
+        for (size_t k = 0; k < d->findings.count && i > 2; k++) /* no file says it: no place in one */
+            if (strcmp(d->findings.items[k].element, rows[i][2]) == 0) CHECK(!strchr(d->findings.items[k].found, '#'));
+        kit_close(d);
+    }
+}
+
+/* A text that a file states counts beside a fault of another file. */
+TEST(a_prompt_beside_a_refused_convention)
+{
+    kit_new();
+    REQUIRE(documents_beside(false));
+    kit_edit(DOCUMENT, "\"query\": \"Q: \"", "\"query\": \"Query: \"");
+    kit_edit("config.json", "\"hidden_act\": \"gelu\"", "\"hidden_act\": \"sine\"");
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    KIT_EXPECT(d, TN_WARNING, TN_METADATA_INVALID, DOCUMENT, "/prompts/query", "decides against",
+               "\"Q: \" by config_sentence_transformers.json#/prompts/query");
+    KIT_EXPECT(d, TN_WARNING, TN_UNSUPPORTED_CONFIG, "config.json", "/hidden_act", NULL, "sine");
+    CHECK_INT(warnings(d), 2);
+    kit_close(d);
 }
 
 /* ---- a convention that is refused ------------------------------------------------------------------------------------- */

@@ -297,8 +297,8 @@ TEST(the_original_is_compared)
     static const struct {
         const char *file, *from, *to, *at, *pointer, *found;
     } rows[] = {
-        {DOCUMENT, "\"context_length\": 64", "\"context_length\": 128", CONTRACT, "/model/max_sequence_length", "128 by the import"},
-        {DOCUMENT, "\"top_p\": 1.0", "\"top_p\": 0.5", CONTRACT, "/generation/defaults/top_p", "0.5 by the import"},
+        {DOCUMENT, "\"context_length\": 64", "\"context_length\": 128", CONTRACT, "/model/max_sequence_length", "128 by genai_config.json#/model/context_length"},
+        {DOCUMENT, "\"top_p\": 1.0", "\"top_p\": 0.5", CONTRACT, "/generation/defaults/top_p", "0.5 by genai_config.json#/search/top_p"},
         {DOCUMENT, "\"min_p\": 0.1", "\"max_p\": 0.1", DOCUMENT, "/search/max_p", "unknown"},
         {CONTRACT, "attention_mask: attention_mask", "attention_mask: position_ids", CONTRACT,
          "/pipeline/workflow/components/decoder/ports/roles/attention_mask", "\"attention_mask\" by the import"},
@@ -326,6 +326,55 @@ TEST(the_original_is_compared)
         kit_close(d);
         release_documents();
     }
+}
+
+static size_t told(const struct tn_description *d, const char *file, const char *pointer, const char *found)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->findings.count; i++) {
+        const struct tn_finding *f = &d->findings.items[i];
+        n += f->severity == TN_WARNING && strcmp(f->file, file) == 0 && strcmp(f->element, pointer) == 0 && strstr(f->found, found);
+    }
+    return n;
+}
+
+/* An import that stops short at a number makes no contract; what else it read is compared all the same. */
+TEST(one_wrong_number_hides_no_other)
+{
+    REQUIRE(described(true));
+    release_documents();
+    kit_edit(DOCUMENT, "\"vocab_size\": 100", "\"vocab_size\": 99");
+    kit_edit(DOCUMENT, "\"temperature\": 1.0", "\"temperature\": 0.5");
+    kit_edit(DOCUMENT, "\"context_length\": 64", "\"context_length\": 128");
+    kit_edit(DOCUMENT, "\"do_sample\": false", "\"do_sample\": true");
+    kit_edit(DOCUMENT, "\"eos_token_id\": 2", "\"eos_token_id\": 3");
+    kit_edit(DOCUMENT, "\"min_p\": 0.1", "\"max_p\": 0.1");
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    CHECK_INT(d->findings.blockers, 0);
+    CHECK_INT(told(d, DOCUMENT, "/model/vocab_size", "100"), 1); /* refused there, and the contract's own is not told beside */
+    CHECK_INT(told(d, CONTRACT, "/model/vocab_size", ""), 0);
+    CHECK_INT(told(d, CONTRACT, "/generation/defaults/temperature", "1.0 in the contract, 0.5 by " DOCUMENT "#/search/temperature"), 1);
+    CHECK_INT(told(d, CONTRACT, "/generation/defaults/do_sample", "false in the contract, true by " DOCUMENT "#/search/do_sample"), 1);
+    CHECK_INT(told(d, CONTRACT, "/generation/defaults/top_p", ""), 0);
+    CHECK_INT(told(d, CONTRACT, "/model/max_sequence_length", "64 in the contract, 128 by " DOCUMENT "#/model/context_length"), 1);
+    CHECK_INT(told(d, CONTRACT, "/package/tokenizer/special_tokens/eos/id", "2 in the contract, 3 by " DOCUMENT "#" EOS), 1);
+    CHECK_INT(told(d, DOCUMENT, "/search/max_p", "unknown"), 1);
+    CHECK_INT(told(d, DOCUMENT, "/search/min_p", ""), 0); /* an import that stopped short may not have come to it */
+    kit_close(d);
+}
+
+/* Of a list of ids the contract has the first. */
+TEST(a_list_of_ids_beside_a_wrong_number)
+{
+    REQUIRE(described(true));
+    release_documents();
+    kit_edit(DOCUMENT, "\"vocab_size\": 100", "\"vocab_size\": 99");
+    kit_edit(DOCUMENT, "\"eos_token_id\": 2", "\"eos_token_id\": [2, 3]");
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    CHECK_INT(told(d, CONTRACT, "/package/tokenizer/special_tokens/eos/id", ""), 0);
+    kit_close(d);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */

@@ -178,7 +178,7 @@ TEST(weights_alone_follow_no_convention)
     put_tensor(kit_name("model.safetensors"), "x");
     struct tn_description *d = kit_describe();
     REQUIRE(d);
-    KIT_EXPECT(d, TN_BLOCKER, TN_UNKNOWN_DIALECT, "model.safetensors", "", "no known convention", "1 files",
+    KIT_EXPECT(d, TN_BLOCKER, TN_UNKNOWN_DIALECT, "model.safetensors", "", "no known convention", "1 file,",
                "config.json, or modules.json");
     CHECK_INT(d->findings.blockers, 1);
     kit_close(d);

@@ -265,3 +265,91 @@ TEST(a_verdict_holds_faults_of_documents_and_nothing_else)
     tn_validation_release(&v);
     kit_close(d);
 }
+
+/* ---- documents over a limit ------------------------------------------------------------------------------------------- */
+
+static void expect_limit(const struct tn_validation *v, const char *limit)
+{
+    CHECK_INT(v->findings.blockers, 1);
+    const struct tn_finding *f = tn_findings_first_blocker(&v->findings);
+    REQUIRE(f);
+    CHECK_INT(f->code, TN_RESOURCE_LIMIT);
+    CHECK_STR(f->file, "inference_metadata.yaml");
+    CHECK_CONTAINS(f->message, limit);
+    CHECK(!v->have_identity);
+}
+
+/* Whoever hands a document in gets a verdict on it, in a package and alone. */
+TEST(a_document_over_a_limit_is_not_valid)
+{
+    static const struct {
+        const char *limit, *text;
+    } rows[] = {
+        {"yaml_bytes", NULL},
+        {"yaml_scalar_bytes", "schema_version: v1\nmodel: {vocab_size: 0000000000000000000000000000000000000001}\n"},
+        {"yaml_expansion", "schema_version: v1\na: &a [1, 2, 3, 4, 5, 6]\nb: [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\n"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct tn_validation v;
+        size_t size;
+        REQUIRE(to_documents(NULL));
+        if (rows[i].text) kit_put("inference_metadata.yaml", rows[i].text);
+        char *text = test_read_file(in_folder("%s", kit_name("inference_metadata.yaml")), &size);
+        REQUIRE(text);
+        if (i == 0) ctx.limits.yaml_bytes = 100;
+        if (i == 1) ctx.limits.yaml_scalar_bytes = 30;
+        if (i == 2) ctx.limits.yaml_expansion = 60;
+        struct tn_description *d = kit_describe();
+        REQUIRE(d);
+        CHECK_TSTR(d->dialect, "inference_metadata");
+        KIT_EXPECT(d, TN_BLOCKER, TN_RESOURCE_LIMIT, "inference_metadata.yaml", NULL, rows[i].limit);
+        REQUIRE(tn_validate_package(d, &v, err) == TN_OK);
+        CHECK_INT(v.kind, TN_DOCUMENT_METADATA);
+        expect_limit(&v, rows[i].limit);
+        tn_validation_release(&v);
+        kit_close(d);
+        REQUIRE(tn_validate_text(&ctx, TN_STR("inference_metadata.yaml"), (struct tn_str){text, size}, &v, err) == TN_OK);
+        expect_limit(&v, rows[i].limit);
+        tn_validation_release(&v);
+        ctx.limits = tn_limits_default();
+        free(text);
+    }
+}
+
+/* ---- what modules are ------------------------------------------------------------------------------------------------- */
+
+/* From the documents alone they are evidence, as they are by the convention. */
+TEST(modules_of_the_documents_are_facts)
+{
+    static const struct {
+        const char *name, *value, *pointer;
+    } rows[] = {
+        {"module.0.kind", "\"transformer\"", "/modules/0/kind"},
+        {"module.1.kind", "\"pooling\"", "/modules/1/kind"},
+        {"module.1.pooling", NULL, "/modules/1/pooling"},
+        {"module.2.kind", "\"dense\"", "/modules/2/kind"},
+        {"module.2.in_features", "8", "/modules/2/in_features"},
+        {"module.2.out_features", "4", "/modules/2/out_features"},
+        {"module.2.activation", "\"tanh\"", "/modules/2/activation"},
+        {"module.3.kind", "\"normalize\"", "/modules/3/kind"},
+    };
+    REQUIRE(to_documents(NULL));
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct tn_fact *f = kit_fact(d, rows[i].name);
+        if (!f) {
+            test_fail(__FILE__, __LINE__, "no fact %s", rows[i].name);
+            continue;
+        }
+        if (rows[i].value) CHECK_TSTR(f->value, rows[i].value);
+        CHECK_TSTR(f->file, "tenon_package.json");
+        CHECK_TSTR(f->pointer, rows[i].pointer);
+        CHECK(!f->descriptive && f->origin == TN_FROM_FILE);
+    }
+    REQUIRE(kit_fact(d, "module.1.pooling"));
+    char text[64];
+    snprintf(text, sizeof(text), "%.*s", TN_FMT_ARG(kit_fact(d, "module.1.pooling")->value));
+    CHECK_CONTAINS(text, "\"mean\"");
+    kit_close(d);
+}

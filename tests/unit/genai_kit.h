@@ -7,6 +7,7 @@
 
 #define _GNU_SOURCE
 #include "describe_kit.h"
+#include "describe/serial.h"
 #include "onnx_ports.h"
 
 #include <dirent.h>
@@ -68,6 +69,27 @@ static inline void genai_new(const char *package)
         put_vocabulary("cpu/tokenizer.json");
         put_vocabulary("gpu/tokenizer.json");
     }
+}
+
+/* Both documents that `describe` writes for a committed package, whose losses are accepted, beside it. */
+static inline bool genai_described(const char *package)
+{
+    struct tn_serial_options serial = {.yaml = true};
+    struct tn_buf texts[2];
+    genai_new(package);
+    kit_options.accept_loss = true;
+    struct tn_description *d = kit_describe();
+    kit_options.accept_loss = false;
+    if (!d) return false;
+    for (size_t i = 0; i < 2; i++) tn_buf_init(&texts[i], &alloc, 1 << 22);
+    tn_error_clear(err);
+    bool ok = tn_description_documents(d, &serial, &texts[0], &texts[1], err) == TN_OK;
+    if (!ok) test_fail(__FILE__, __LINE__, "%s: %s", package, err->primary.message);
+    if (ok) kit_put("inference_metadata.yaml", texts[0].data);
+    if (ok) kit_put("tenon_package.json", texts[1].data);
+    for (size_t i = 0; i < 2; i++) tn_buf_release(&texts[i]);
+    kit_close(d);
+    return ok;
 }
 
 static inline void put_graph(const char *name, const char *const *lines)

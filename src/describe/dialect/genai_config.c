@@ -1,7 +1,7 @@
 /*
  * genai_config: graphs in ONNX beside a genai_config.json, the packages of onnxruntime-genai. Recognised by that document
- * in the folder of the weights, or in the root. The description holds the facts, the standard's contract and every gap;
- * nothing of it is executed by this build.
+ * in the folder of the weights, or in the root. The description holds the facts, the standard's contract and every gap.
+ * Generation is executed by nobody in this build; where the package is one graph, that graph is called with tensors.
  *
  * A repository may hold several such folders, each a whole package: they are alternatives, and the variant that was
  * asked for decides.
@@ -73,6 +73,30 @@ static void refuse_to_run(struct tn_builder *b, struct tn_str path)
     tn_remedy(f, "use the safetensors package from which it was exported");
 }
 
+/* One graph is called with tensors, and what the package is for is refused by the tasks that would do it. */
+static void refuse_to_generate(struct tn_builder *b, struct tn_str path)
+{
+    struct tn_finding *f = tn_note(b, TN_PROVIDER_UNAVAILABLE, "no provider of this build generates; the package's graph is called with tensors");
+    tn_at_file(f, path);
+    tn_found(f, "one ONNX graph for onnxruntime-genai, %.*s", TN_FMT_ARG(b->d->graph->file->path));
+    tn_expected(f, "the task tensor");
+    f = tn_findings_add(&b->d->texts, TN_BLOCKER, TN_PROVIDER_UNAVAILABLE, TN_PHASE_DESCRIBE, "no provider of this build generates with the graph of %.*s", TN_FMT_ARG(path));
+    if (!f && b->d->texts.count < b->d->texts.max) tn_builder_no_memory(b);
+    tn_at_file(f, path);
+    tn_found(f, "%.*s, a graph for generation", TN_FMT_ARG(b->d->graph->file->path));
+    tn_expected(f, "safetensors weights of a family that is implemented");
+    tn_remedy(f, "call the graph with tensors: the task tensor; or use the safetensors package from which it was exported");
+}
+
+/* The contract of one graph says how it is called, like one that a package declares. */
+static void describe_graph(struct tn_builder *b)
+{
+    struct tn_json components = tn_json_find(tn_json_root(&b->d->contract), "/pipeline/workflow/components");
+    if (b->failed != TN_OK || tn_json_count(components) != 1) return;
+    tn_describe_graph_contract(b, tn_json_first(components));
+    if (b->failed == TN_OK && b->d->graph) tn_onnx_check(b->d->graph->view, b->inv, &b->d->findings);
+}
+
 /* The folder of the tokenizer; false after a finding. */
 static bool tokenizer_folder(struct tn_genai *g, struct tn_str *folder)
 {
@@ -104,6 +128,7 @@ static void read_document(struct tn_genai *g)
     tn_genai_check_shapes(g);
     describe_tokenizer(g);
     tn_genai_document(g);
+    describe_graph(g->b);
     if (g->context.present) g->b->d->max_seq_length = g->context.value;
     tn_genai_release(g);
 }
@@ -128,7 +153,8 @@ static void describe(struct tn_builder *b)
         tn_free(b->alloc, g);
         tn_json_release(&doc);
     }
-    refuse_to_run(b, path);
+    if (b->d->graph) refuse_to_generate(b, path);
+    else refuse_to_run(b, path);
 }
 
-const struct tn_dialect tn_dialect_genai_config = {"genai_config", "2", recognises, describe, false};
+const struct tn_dialect tn_dialect_genai_config = {"genai_config", "3", recognises, describe, false};
