@@ -163,8 +163,8 @@ static bool fill_node(struct tn_rewrite *w, struct tn_node *n, const struct tn_n
     n->op = tn_operator_find(n->domain, n->type, n->version);
     n->in = copied(w, new_node->in, new_node->in_count, NULL, 0, sizeof(*n->in));
     n->attrs = copied(w, new_node->attrs, new_node->attr_count, NULL, 0, sizeof(*n->attrs));
-    n->in_count = new_node->in_count;
-    n->attr_count = new_node->attr_count;
+    n->in_count = n->in ? new_node->in_count : 0;
+    n->attr_count = n->attrs ? new_node->attr_count : 0;
     return n->op && n->in && n->attrs;
 }
 

@@ -9,10 +9,7 @@
 
 #include <string.h>
 
-enum role { NONE, DEEP, DENSE, EACH, JOIN, LARGEST, MEAN };
-
-/* Windows of 3 x 3 from so many channels to so many maps have a road of their own (ops/conv_three.c). */
-enum { THREE_LEAST = 8 };
+enum role { NONE, DEEP, DENSE, EACH, JOIN, LARGEST, MEAN, BLOCKS, NEAREST };
 
 struct tn_last {
     uint32_t nodes, values; /* as many as there were */
@@ -60,14 +57,11 @@ static enum role role_of_conv(const struct tn_rewrite *w, const struct tn_node *
     int64_t residual = tn_attr_int(n, "tenon.residual", 0);
     if (residual < 0 || residual >= n->in_count || !is_image(w, n->in[residual])) return NONE;
     int64_t groups = tn_attr_int(n, "group", 1);
-    size_t strides, dilations;
-    const int64_t *stride = tn_attr_ints(n, "strides", &strides), *dilation = tn_attr_ints(n, "dilations", &dilations);
     for (uint32_t i = 0; i < 4; i++) {
         if (!tn_dim_known(d[i]) || d[i] < 1) return NONE;
     }
     if (groups > 1) return d[1] == 1 && d[0] == groups && lanes_pay(groups, w->net->values[n->out[0]].type.shape.dims[3]) ? DEEP : NONE;
-    bool close = (!stride || (stride[0] == 1 && stride[1] == 1)) && (!dilation || (dilation[0] == 1 && dilation[1] == 1));
-    return d[2] == 3 && d[3] == 3 && close && d[0] >= THREE_LEAST && d[1] >= THREE_LEAST ? NONE : DENSE;
+    return DENSE;
 }
 
 /* Operators of one element, and of two: the only image of the first is operand 0. */
@@ -135,6 +129,43 @@ static bool joins_channels(const struct tn_rewrite *w, const struct tn_node *n)
     return n->in_count > 0;
 }
 
+static bool all_are(const struct tn_node *n, const char *name, int64_t value)
+{
+    size_t count;
+    const int64_t *list = tn_attr_ints(n, name, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (list[i] != value) return false;
+    }
+    return true;
+}
+
+/* A transposed convolution whose windows lie side by side. */
+static bool makes_blocks(const struct tn_rewrite *w, const struct tn_node *n)
+{
+    const struct tn_net_value *v = tn_rewrite_operand(w, n, 1), *b = tn_rewrite_operand(w, n, 2);
+    size_t count;
+    const int64_t *stride = tn_attr_ints(n, "strides", &count);
+    struct tn_str automatic = tn_attr_text(n, "auto_pad");
+    if (!tn_is(n, "ConvTranspose") || !v || !tn_rewrite_constant(w, n, 1) || v->type.element != TN_EL_F32 || v->type.shape.rank != 4) return false;
+    if (b && (!tn_rewrite_constant(w, n, 2) || b->type.element != TN_EL_F32)) return false;
+    if (tn_attr_int(n, "group", 1) != 1 || !all_are(n, "dilations", 1) || !all_are(n, "pads", 0) || !all_are(n, "output_padding", 0)) return false;
+    if (tn_node_attr(n, "output_shape") || tn_node_attr(n, "tenon.residual") || tn_node_attr(n, "tenon.bias")) return false;
+    if (automatic.n && !tn_str_is(automatic, "NOTSET") && !tn_str_is(automatic, "VALID")) return false;
+    const tn_dim_t *d = v->type.shape.dims;
+    for (uint32_t i = 0; i < 4; i++) {
+        if (!tn_dim_known(d[i]) || d[i] < 1) return false;
+    }
+    return stride ? count == 2 && stride[0] == d[2] && stride[1] == d[3] : d[2] == 1 && d[3] == 1;
+}
+
+/* Pixels that are copied, whole ones. Regions are stated by dimension, too, and asked for by no nearest neighbour that is usual. */
+static bool copies_nearest(const struct tn_node *n)
+{
+    size_t count;
+    return tn_is(n, "Resize") && n->version >= 11 && tn_str_is(tn_attr_text(n, "mode"), "nearest") && !tn_attr_ints(n, "axes", &count) &&
+           !tn_str_is(tn_attr_text(n, "coordinate_transformation_mode"), "tf_crop_and_resize");
+}
+
 static enum role role_of(const struct tn_rewrite *w, const struct tn_node *n)
 {
     if (n->in_count == 0 || n->out_count == 0 || n->out[0] == TN_NET_NONE || !is_image(w, (struct tn_ref_value){n->out[0], 0})) return NONE;
@@ -147,6 +178,8 @@ static enum role role_of(const struct tn_rewrite *w, const struct tn_node *n)
     if (!is_image(w, n->in[0])) return NONE;
     if (name_of_each(n)) return EACH;
     if (tn_is(n, "MaxPool")) return is_small_window(n) ? LARGEST : NONE;
+    if (makes_blocks(w, n)) return BLOCKS;
+    if (copies_nearest(n)) return NEAREST;
     return means_planes(w, n) ? MEAN : NONE;
 }
 
@@ -328,25 +361,34 @@ static struct tn_ref_value counterpart(struct tn_rewrite *w, uint32_t i, struct 
 
 bool tn_patch_last(struct tn_rewrite *w, uint32_t i)
 {
-    enum { OPERANDS = 64 };
+    enum { OPERANDS = 64, ATTRS = 16 };
     if (!w->last && !decide(w)) w->no_memory = true;
     if (w->no_memory || !w->last->in[i] || w->net->nodes[i].in_count > OPERANDS) return false;
     const struct tn_node n = w->net->nodes[i]; /* nodes move when others are put */
     const enum role role = (enum role)w->last->role[i];
     struct tn_ref_value in[OPERANDS];
-    struct tn_attr axis = {.name = TN_STR("axis"), .type = TN_ATTR_INT, .as = {.i = 3}};
+    static const int64_t turned[4] = {0, 3, 1, 2};
+    struct tn_attr axis = {.name = TN_STR("axis"), .type = TN_ATTR_INT, .as = {.i = 3}}, attrs[ATTRS];
     for (uint32_t k = 0; k < n.in_count; k++) {
         in[k] = turns_operand(w, &n, role, k) ? counterpart(w, i, n.in[k]) : n.in[k];
         if (in[k].value == TN_NET_NONE && n.in[k].value != TN_NET_NONE) return false;
     }
-    static const char *const names[] = {[DEEP] = "LastConv", [DENSE] = "LastConv", [JOIN] = "Concat", [LARGEST] = "LastMaxPool", [MEAN] = "LastAverage"};
+    static const char *const names[] = {[DEEP] = "LastConv", [DENSE] = "LastConv", [JOIN] = "Concat", [LARGEST] = "LastMaxPool", [MEAN] = "LastAverage",
+                                        [BLOCKS] = "LastUp", [NEAREST] = "Resize"};
     struct tn_new_node node = {.type = role == EACH ? name_of_each(&n) : names[role], .version = n.version, .in = in, .in_count = n.in_count,
                                .attrs = n.attrs, .attr_count = n.attr_count};
     if (role == JOIN) node.attrs = &axis;
     if (role == JOIN) node.attr_count = 1;
     if (role == MEAN) node.attr_count = 0;
     if (role == MEAN) node.in_count = 1;
-    if (role != EACH && role != JOIN) {
+    if (role == NEAREST) { /* sizes and scales stay those of [N, C, H, W]; axes are known from version 18 on */
+        if (n.attr_count + 1u > ATTRS) return false;
+        memcpy(attrs, n.attrs, n.attr_count * sizeof(*attrs));
+        attrs[n.attr_count] = (struct tn_attr){.name = TN_STR("axes"), .type = TN_ATTR_INTS, .count = 4, .as = {.ints = turned}};
+        node.attrs = attrs;
+        node.attr_count = n.attr_count + 1;
+        node.version = n.version > 19 ? n.version : 19;
+    } else if (role != EACH && role != JOIN) {
         node.domain = "tenon";
         node.version = 1;
     }

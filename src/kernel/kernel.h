@@ -564,6 +564,38 @@ struct tn_depth_args {
     bool zeros;
 };
 
+/* ---- Filtered windows ---- */
+
+/*
+ * Windows of stride 1 over such an image by Winograd's minimal filtering (Lavin and Gray 2016, arXiv 1509.09308): tiles of
+ * 4 x 4 results under 3 x 3 taps, of four neighbours under 1 x 3 and 1 x 5, row by row. A call makes tiles first .. first +
+ * count - 1, all of them from one scratch. A result depends on its own tile's inputs alone; one that is not finite is summed
+ * from the definition, with zeros outside, so weights have to be finite.
+ *
+ *     y[row][column][map] = after(sum over taps and channels of w[map][channel][tap] x[...][channel] + bias + residual)
+ *
+ * Pixels of x and y stand where they say: a line may lie down an image.
+ */
+enum tn_filter { TN_FILTER_3X3, TN_FILTER_1X3, TN_FILTER_1X5, TN_FILTERS };
+
+struct tn_filter_args {
+    enum tn_filter form;
+    const float *x; /* [channels] by pixel */
+    size_t channels, height, width;
+    size_t x_down, x_across; /* pixels from one to the next */
+    ptrdiff_t top, left;     /* result (0, 0) meets x(-top, -left) first */
+    const void *packed;      /* from filter_pack */
+    const float *bias;       /* [maps], or NULL */
+    const struct tn_after *after; /* or NULL: nothing */
+    const float *residual;   /* [residual_maps] by pixel, as y, or NULL; not y. Maps behind residual_maps get none */
+    size_t residual_maps;
+    float *y; /* [maps] by pixel */
+    size_t maps, out_height, out_width;
+    size_t y_down, y_across;
+    size_t first, count;
+    void *scratch; /* of the calling thread, filter_scratch_size, 64-byte aligned */
+};
+
 /* ---- The table ---- */
 
 struct tn_kernels {
@@ -654,6 +686,12 @@ struct tn_kernels {
     void (*pixels_pack)(const void *w, enum tn_float_type type, size_t maps, size_t k, void *packed, unsigned rank, unsigned size);
     void (*pixels)(const struct tn_pixels_args *a);
     void (*depth)(const struct tn_depth_args *a);
+
+    /* Weights [maps][channels][taps]. False when the size does not fit. Ranks write disjoint maps. `count`: tiles of a call. */
+    bool (*filter_pack_size)(enum tn_filter form, size_t maps, size_t channels, size_t *bytes);
+    bool (*filter_scratch_size)(enum tn_filter form, size_t maps, size_t channels, size_t count, size_t *bytes);
+    void (*filter_pack)(enum tn_filter form, const float *w, size_t maps, size_t channels, void *packed, unsigned rank, unsigned size);
+    void (*filter)(const struct tn_filter_args *a);
 
     /* Widening is exact. Narrowing rounds to nearest even, overflows to infinity, keeps NaN a NaN.
      * The stored side may have any address. */

@@ -6,7 +6,8 @@
  *     LastConv  in X [N, H, W, C], W [M, C / group, kh, kw], B [M] or absent; group is 1, or C with as many maps
  *
  * A window without dilation is read as it lies: neighbouring results begin at neighbouring pixels, and each row of the
- * window is one piece of the product's row. Only results at the left and right border are laid out.
+ * window is one piece of the product's row. Only results at the left and right border are laid out. Windows of stride 1 that
+ * ops/filter.h takes are filtered.
  *
  *     tenon.factor  integer  index of an operand [N, 1, 1, C] that the channels of X are multiplied by, each rounded, before
  *                            windows of one pixel that stand on every input
@@ -83,7 +84,7 @@ static void pack_weights(const struct tn_kernels *k, const struct tn_tensor *w, 
 {
     const float *from = w->data;
     size_t maps = (size_t)w->dims[0];
-    *to = (struct tn_last_weights){deep, true, (float *)(void *)((char *)to + HEAD)};
+    *to = (struct tn_last_weights){.deep = deep, .finite = true, .data = (float *)(void *)((char *)to + HEAD)};
     for (uint64_t i = 0; i < w->count; i++) to->finite = to->finite && isfinite(from[i]);
     if (deep) {
         turn_weights(w, true, to->data);
@@ -132,10 +133,24 @@ struct tn_last_weights *tn_last_pack_now(struct tn_run *r, const struct tn_tenso
     return NULL;
 }
 
+static enum tn_status pack_filtered(struct tn_prepare *p, enum tn_filter form, struct tn_last_weights **out)
+{
+    size_t bytes;
+    if (!tn_filter_bytes(p->kernels, form, p->in[1], &bytes) || !tn_add(bytes, HEAD, &bytes)) return TN_INSUFFICIENT_MEMORY;
+    struct tn_last_weights *to = tn_malloc_aligned(p->alloc, bytes, 64);
+    if (!to) return TN_INSUFFICIENT_MEMORY;
+    *to = (struct tn_last_weights){.finite = true, .filtered = true, .form = form, .data = (float *)(void *)((char *)to + HEAD)};
+    tn_filter_pack(p, form, p->in[1], to->data);
+    *out = to;
+    return TN_OK;
+}
+
 static enum tn_status prepare_conv(struct tn_prepare *p, void **state)
 {
     struct tn_last_weights *to = NULL;
-    enum tn_status st = tn_last_pack(p, p->in[1], tn_attr_int(p->node, "group", 1) > 1, &to);
+    enum tn_filter form;
+    bool filtered = p->in[1] && p->in[1]->rank == 4 && p->in[1]->count && tn_filter_pays(p->node, p->in[1], &form);
+    enum tn_status st = filtered ? pack_filtered(p, form, &to) : tn_last_pack(p, p->in[1], tn_attr_int(p->node, "group", 1) > 1, &to);
     p->keep[1] = !to;
     *state = to;
     return st;
@@ -350,6 +365,16 @@ static bool run_job(struct tn_run *r, struct job *j)
     return true;
 }
 
+static bool run_filtered(struct tn_run *r, const struct job *j)
+{
+    struct tn_filter_job f = {.images = j->images, .x_pixels = j->in_pixels, .y_pixels = j->out_pixels};
+    if (j->factor) return tn_run_refuse(r, "windows of one pixel behind a factor", "others");
+    f.a = (struct tn_filter_args){.x = j->x, .channels = j->channels, .packed = j->weights->data, .bias = j->all.bias, .after = j->all.after,
+                                  .residual = j->all.residual, .residual_maps = j->all.residual_maps, .y = j->all.y, .maps = j->all.maps};
+    tn_filter_place(j->w, j->weights->form, &f.a);
+    return tn_filter_run(r, &f);
+}
+
 /* Both biases, when there are two, in *sum. */
 static const float *biases_of(struct tn_run *r, const struct tn_epilogue *e, size_t maps, float **sum)
 {
@@ -396,7 +421,7 @@ static bool run_conv(struct tn_run *r)
     if (good) {
         j.all = (struct tn_pixels_args){.x_stride = j.channels, .k = (size_t)(w->dims[1] * w->dims[2] * w->dims[3]), .packed = j.weights->data, .bias = bias,
                                         .after = &e.after, .y = r->out[0]->data, .y_stride = maps, .maps = maps, .parts = 1};
-        good = tn_last_residual(r, &e, &j.all) && run_job(r, &j);
+        good = tn_last_residual(r, &e, &j.all) && (j.weights->filtered ? run_filtered(r, &j) : run_job(r, &j));
     }
     tn_heap_give(r->heap, sum);
     tn_heap_give(r->heap, now);

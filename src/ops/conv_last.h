@@ -3,11 +3,16 @@
 #define TN_OPS_CONV_LAST_H
 
 #include "ops/epilogue.h"
+#include "ops/filter.h"
 #include "ops/window.h"
 
-/* Weights of one convolution: [taps][channels] of depthwise windows, or what pixels_pack has made of [maps][taps][channels]. */
+/*
+ * Weights of one convolution: [taps][channels] of depthwise windows, or what pixels_pack has made of [maps][taps][channels],
+ * or filter_pack.
+ */
 struct tn_last_weights {
-    bool deep, finite;
+    bool deep, finite, filtered;
+    enum tn_filter form;
     float *data;
 };
 

@@ -24,6 +24,7 @@ extern const struct tn_operators tn_ops_conv_deform;
 extern const struct tn_operators tn_ops_conv_integer;
 extern const struct tn_operators tn_ops_conv_last;
 extern const struct tn_operators tn_ops_conv_last_pair;
+extern const struct tn_operators tn_ops_conv_last_up;
 extern const struct tn_operators tn_ops_conv_transpose;
 extern const struct tn_operators tn_ops_dropout;
 extern const struct tn_operators tn_ops_einsum;
@@ -90,6 +91,7 @@ const struct tn_operators *const tn_operator_groups[] = {
     &tn_ops_conv_integer,
     &tn_ops_conv_last,
     &tn_ops_conv_last_pair,
+    &tn_ops_conv_last_up,
     &tn_ops_conv_transpose,
     &tn_ops_dropout,
     &tn_ops_einsum,

@@ -11,26 +11,31 @@
 
 static struct tn_pool *pool;
 
+/* By spaces; _ is one that is absent. */
 static inline void names(struct bytes *b, unsigned field, const char *list)
 {
     while (*list) {
         struct bytes inner = {0};
         size_t n = strcspn(list, " ");
-        put(&inner, list, n);
+        if (n != 1 || *list != '_') put(&inner, list, n);
         message(b, field, inner);
         list += n + (list[n] == ' ');
     }
 }
 
-/* Attributes as "alpha=0.5f perm=0,2,1 axis=1". */
+/* Attributes as "alpha=0.5f perm=0,2,1 axis=1 mode=nearest". */
 static inline void attributes(struct bytes *n, const char *list)
 {
     while (*list) {
-        struct bytes a = {0}, name = {0}, ints = {0};
+        struct bytes a = {0}, name = {0}, ints = {0}, word = {0};
         size_t at = strcspn(list, "="), len = strcspn(list, " ");
         put(&name, list, at);
         message(&a, 1, name);
-        if (list[len - 1] == 'f') {
+        if (list[at + 1] >= 'a' && list[at + 1] <= 'z') {
+            put(&word, list + at + 1, len - at - 1);
+            message(&a, 4, word);
+            number(&a, 20, 3);
+        } else if (list[len - 1] == 'f') {
             float f = strtof(list + at + 1, NULL);
             varint(&a, 2 << 3 | 5);
             put(&a, &f, 4);

@@ -134,23 +134,75 @@ TEST(a_residual_that_is_widened_by_zeros_is_read_narrow)
     widen_residual(false);
 }
 
-/* Plain 3 x 3 windows have their own road; what lies between two of them is not turned for one pool. */
-TEST(chains_end_at_plain_windows)
+/* Plain windows, strided or not, are computed either way: nothing is turned between two of them. */
+TEST(chains_go_through_plain_windows)
 {
     struct bytes g = {0};
     uint64_t state = 4;
     begin();
     reals(&g, "p", "8,8,3,3", 576, -1, 1, &state);
+    reals(&g, "q", "40,8,3,1", 960, -0.3, 0.3, &state);
+    reals(&g, "r", "8,40,1,5", 1600, -0.3, 0.3, &state);
     reals(&g, "v", "8,1,3,3", 72, -1, 1, &state);
     op(&g, "Conv", "x v", "a", "group=8 pads=1,1,1,1");
     op(&g, "MaxPool", "a", "b", "kernel_shape=2,2 strides=2,2");
     op(&g, "Conv", "b p", "c", "pads=1,1,1,1");
-    op(&g, "MaxPool", "c", "d", "kernel_shape=2,2 strides=2,2");
-    op(&g, "Conv", "d p", "y", "pads=1,1,1,1");
-    port(&g, 11, "x", TN_EL_F32, "1,8,16,16");
-    port(&g, 12, "y", TN_EL_F32, "1,8,4,4");
-    struct given in = picture(1, 8, 16, 16);
-    expect_both(g, &in, "\"last\":2", "Transpose LastConv LastMaxPool Transpose Conv MaxPool Conv ");
+    op(&g, "Conv", "c q", "d", "pads=1,0,1,0");
+    op(&g, "Conv", "d r", "e", "pads=0,2,0,2");
+    op(&g, "Add", "e c", "f", "");
+    op(&g, "MaxPool", "f", "h", "kernel_shape=2,2 strides=2,2");
+    op(&g, "Conv", "h p", "y", "pads=1,1,1,1 strides=2,2");
+    port(&g, 11, "x", TN_EL_F32, "2,8,36,28");
+    port(&g, 12, "y", TN_EL_F32, "2,8,oh,ow");
+    struct given in = picture(2, 8, 36, 28);
+    expect_both(g, &in, "\"activation\":1,\"last\":7", "Transpose LastConv LastMaxPool LastConv LastConv LastConv LastMaxPool LastConv Transpose ");
+}
+
+/* Blocks of a transposed convolution, few maps of them and many; nearest neighbours by scales and by sizes. */
+static void grow(const char *up, const char *attrs, const char *maps, size_t count, const char *resize, const char *y)
+{
+    struct bytes g = {0};
+    uint64_t state = 6;
+    const float scales[4] = {1, 1, 2, 3};
+    const int64_t sizes[4] = {2, 16, 9, 20};
+    begin();
+    reals(&g, "v", "16,1,3,3", 144, -1, 1, &state);
+    reals(&g, "u", up, count, -1, 1, &state);
+    reals(&g, "b", maps, (size_t)atoi(maps), -1, 1, &state);
+    constant(&g, "scales", TN_EL_F32, "4", scales, sizeof(scales));
+    constant(&g, "sizes", TN_EL_I64, "4", sizes, sizeof(sizes));
+    op(&g, "Conv", "x v", "a", "group=16 pads=1,1,1,1");
+    op(&g, "Resize", resize, "r", "mode=nearest coordinate_transformation_mode=asymmetric nearest_mode=floor");
+    op(&g, "ConvTranspose", "r u b", "t", attrs);
+    op(&g, "Sigmoid", "t", "y", "");
+    port(&g, 11, "x", TN_EL_F32, "2,16,h,w");
+    port(&g, 12, "y", TN_EL_F32, y);
+    struct given in = picture(2, 16, 5, 7);
+    expect_both(g, &in, "\"activation\":1,\"last\":3", "Transpose LastConv Resize LastUp Transpose ");
+}
+
+TEST(chains_go_through_what_makes_images_larger)
+{
+    grow("16,12,2,2", "strides=2,2", "12", 768, "a _ scales", "2,12,oh,ow");
+    grow("16,1,2,2", "strides=2,2", "1", 64, "a _ _ sizes", "2,1,oh,ow");
+    grow("16,5,3,2", "strides=3,2 pads=0,0,0,0", "5", 480, "a _ scales", "2,5,oh,ow");
+    grow("16,5,3,1", "strides=3,1", "5", 240, "a _ _ sizes", "2,5,oh,ow");
+}
+
+/* Windows that overlap, or leave gaps, are added up as ever. */
+TEST(windows_that_overlap_are_no_blocks)
+{
+    struct bytes g = {0};
+    uint64_t state = 6;
+    begin();
+    reals(&g, "v", "8,1,3,3", 72, -1, 1, &state);
+    reals(&g, "u", "8,4,3,3", 288, -1, 1, &state);
+    op(&g, "Conv", "x v", "a", "group=8 pads=1,1,1,1");
+    op(&g, "ConvTranspose", "a u", "y", "strides=2,2");
+    port(&g, 11, "x", TN_EL_F32, "1,8,6,5");
+    port(&g, 12, "y", TN_EL_F32, "1,4,13,11");
+    struct given in = picture(1, 8, 6, 5);
+    expect_both(g, &in, "\"last\":1", "Transpose LastConv Transpose ConvTranspose ");
 }
 
 /* Three channels of a wide image would leave most of each vector empty. */
@@ -167,15 +219,15 @@ TEST(few_channels_of_wide_images_stay_planes)
     expect_both(g, &in, "{}", "Conv ");
 }
 
-/* One depthwise convolution among products between plain windows does not turn them all. */
-TEST(a_graph_of_plain_windows_is_left_as_it_is)
+/* One depthwise convolution among convolutions in groups, which stay planes, does not turn what lies between them. */
+TEST(a_graph_of_other_windows_is_left_as_it_is)
 {
     struct bytes g = {0};
     uint64_t state = 4;
     char in[32], out[32];
     begin();
     reals(&g, "v", "16,1,3,3", 144, -1, 1, &state);
-    reals(&g, "p", "8,8,3,3", 576, -0.2, 0.2, &state);
+    reals(&g, "p", "8,4,3,3", 288, -0.2, 0.2, &state);
     reals(&g, "up", "16,8,1,1", 128, -0.4, 0.4, &state);
     reals(&g, "down", "8,16,1,1", 128, -0.4, 0.4, &state);
     op(&g, "Conv", "x v", "y0", "group=16 pads=1,1,1,1");
@@ -185,7 +237,7 @@ TEST(a_graph_of_plain_windows_is_left_as_it_is)
         op(&g, "Conv", in, out, "");
         snprintf(in, sizeof(in), "a%d p", i);
         snprintf(out, sizeof(out), "b%d", i);
-        op(&g, "Conv", in, out, "pads=1,1,1,1");
+        op(&g, "Conv", in, out, "pads=1,1,1,1 group=2");
         snprintf(in, sizeof(in), "b%d up", i);
         snprintf(out, sizeof(out), "c%d", i);
         op(&g, "Conv", in, out, "");
@@ -257,9 +309,15 @@ TEST(each_allocation_of_a_chain_fails_once)
     op(&g, "HardSigmoid", "f", "h", "");
     op(&g, "Mul", "d h", "i", "");
     op(&g, "Conv", "i q", "j", "");
-    op(&g, "MaxPool", "j", "y", "kernel_shape=2,2 strides=2,2");
+    reals(&g, "p", "8,8,3,3", 576, -0.2, 0.2, &state);
+    reals(&g, "u", "8,8,2,2", 256, -0.2, 0.2, &state);
+    constant(&g, "scales", TN_EL_F32, "4", (float[]){1, 1, 2, 2}, 16);
+    op(&g, "MaxPool", "j", "k", "kernel_shape=2,2 strides=2,2");
+    op(&g, "Conv", "k p", "l", "pads=1,1,1,1");
+    op(&g, "Resize", "l _ scales", "m", "mode=nearest coordinate_transformation_mode=asymmetric nearest_mode=floor");
+    op(&g, "ConvTranspose", "m u", "y", "strides=2,2");
     port(&g, 11, "x", TN_EL_F32, "1,3,34,6");
-    port(&g, 12, "y", TN_EL_F32, "1,8,17,3");
+    port(&g, 12, "y", TN_EL_F32, "1,8,68,12");
     number(&m, 1, 9);
     opset(&m, "", 21);
     message(&m, 7, g);

@@ -69,6 +69,10 @@ bool tn_ref_pixels_pack_size(size_t maps, size_t k, size_t *bytes);
 void tn_ref_pixels_pack(const void *w, enum tn_float_type type, size_t maps, size_t k, void *packed, unsigned rank, unsigned size);
 void tn_ref_pixels(const struct tn_pixels_args *a);
 void tn_ref_depth(const struct tn_depth_args *a);
+bool tn_ref_filter_pack_size(enum tn_filter form, size_t maps, size_t channels, size_t *bytes);
+bool tn_ref_filter_scratch_size(enum tn_filter form, size_t maps, size_t channels, size_t count, size_t *bytes);
+void tn_ref_filter_pack(enum tn_filter form, const float *w, size_t maps, size_t channels, void *packed, unsigned rank, unsigned size);
+void tn_ref_filter(const struct tn_filter_args *a);
 void tn_ref_to_f32(enum tn_float_type type, const void *src, float *dst, size_t count);
 void tn_ref_from_f32(enum tn_float_type type, const float *src, void *dst, size_t count);
 

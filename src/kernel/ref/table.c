@@ -51,6 +51,10 @@ const struct tn_kernels tn_kernels_ref = {
     .pixels_pack = tn_ref_pixels_pack,
     .pixels = tn_ref_pixels,
     .depth = tn_ref_depth,
+    .filter_pack_size = tn_ref_filter_pack_size,
+    .filter_scratch_size = tn_ref_filter_scratch_size,
+    .filter_pack = tn_ref_filter_pack,
+    .filter = tn_ref_filter,
     .to_f32 = tn_ref_to_f32,
     .from_f32 = tn_ref_from_f32,
 };

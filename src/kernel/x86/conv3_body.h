@@ -10,6 +10,7 @@
  */
 #include "base/checked.h"
 #include "kernel/x86/after.h"
+#include "kernel/x86/filter_math.h"
 #include "kernel/x86/tile_args.h"
 
 #include <string.h>
@@ -165,19 +166,6 @@ static void load_patch(const struct tn_conv3_args *a, size_t channel, const stru
     }
 }
 
-/* B' of six vectors. */
-TN_INLINE void spread6(const vec d[6], vec t[6])
-{
-    const vec two = v_set(2), four = v_set(4), five = v_set(5);
-    vec a = v_fnma(four, d[2], d[4]), b = v_fnma(four, d[1], d[3]), c = v_sub(d[4], d[2]), e = v_mul(two, v_sub(d[3], d[1]));
-    t[0] = v_fma(four, d[0], v_fnma(five, d[2], d[4]));
-    t[1] = v_add(a, b);
-    t[2] = v_sub(a, b);
-    t[3] = v_add(c, e);
-    t[4] = v_sub(c, e);
-    t[5] = v_fma(four, d[1], v_fnma(five, d[3], d[5]));
-}
-
 /* B' d B of a vector of tiles, to `to` + i * stride. */
 static void spread_patch(patch d, size_t at, float *to, size_t stride)
 {
@@ -258,16 +246,6 @@ static void multiply_points(const struct tn_conv3_args *a, const float *v, float
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------ */
-
-/* A' of six vectors. */
-TN_INLINE void gather6(const vec m[6], vec o[4])
-{
-    vec a = v_add(m[1], m[2]), b = v_sub(m[1], m[2]), c = v_add(m[3], m[4]), d = v_sub(m[3], m[4]);
-    o[0] = v_add(v_add(m[0], a), c);
-    o[1] = v_fma(v_set(2), d, b);
-    o[2] = v_fma(v_set(4), c, a);
-    o[3] = v_add(v_fma(v_set(8), d, b), m[5]);
-}
 
 typedef float results[4][TILES * 4 + 4 * SLACK]; /* four rows of results, tile after tile */
 

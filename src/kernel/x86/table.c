@@ -30,6 +30,8 @@
     .planes_scratch_size = tn_##isa##_planes_scratch_size, .planes = tn_##isa##_planes,            \
     .pixels_pack_size = tn_##isa##_pixels_pack_size, .pixels_pack = tn_##isa##_pixels_pack,        \
     .pixels = tn_##isa##_pixels, .depth = tn_##isa##_depth,                                        \
+    .filter_pack_size = tn_##isa##_filter_pack_size, .filter_scratch_size = tn_##isa##_filter_scratch_size, \
+    .filter_pack = tn_##isa##_filter_pack, .filter = tn_##isa##_filter,                            \
     .to_f32 = tn_##isa##_to_f32, .from_f32 = tn_##isa##_from_f32
 
 const struct tn_kernels tn_kernels_avx2 = {

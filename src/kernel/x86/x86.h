@@ -83,6 +83,11 @@ TN_X86_DECLARE_BYTES(avx512vnni)
                                 unsigned size);                                                    \
     void tn_##isa##_pixels(const struct tn_pixels_args *a);                                        \
     void tn_##isa##_depth(const struct tn_depth_args *a);                                          \
+    bool tn_##isa##_filter_pack_size(enum tn_filter form, size_t maps, size_t channels, size_t *bytes); \
+    bool tn_##isa##_filter_scratch_size(enum tn_filter form, size_t maps, size_t channels, size_t count, size_t *bytes); \
+    void tn_##isa##_filter_pack(enum tn_filter form, const float *w, size_t maps, size_t channels, void *packed, unsigned rank, \
+                                unsigned size);                                                    \
+    void tn_##isa##_filter(const struct tn_filter_args *a);                                        \
     void tn_##isa##_to_f32(enum tn_float_type type, const void *src, float *dst, size_t count);    \
     void tn_##isa##_from_f32(enum tn_float_type type, const float *src, void *dst, size_t count);
 
