@@ -136,6 +136,8 @@ struct tn_ort_base {
     X(11, 204, options_cuda, struct tn_ort_status *,                                                                       \
       (struct tn_ort_session_options *options, const struct tn_ort_cuda_options *cuda))                                       \
     X(11, 205, cuda_options_new, struct tn_ort_status *, (struct tn_ort_cuda_options **out))                                  \
+    X(11, 206, cuda_options_set, struct tn_ort_status *,                                                                   \
+      (struct tn_ort_cuda_options *options, const char *const *keys, const char *const *values, size_t count))             \
     X(11, 208, cuda_options_release, void, (struct tn_ort_cuda_options *options))                                          \
     X(12, 216, options_device, struct tn_ort_status *,                                                                     \
       (struct tn_ort_session_options *options, const char *name, const char *const *keys, const char *const *values,       \

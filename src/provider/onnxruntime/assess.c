@@ -293,6 +293,8 @@ static void judge_options(struct tn_ort_program *p, struct tn_assessment *a, con
 static enum tn_status assess_graph(struct tn_ort_program *p, struct tn_assessment *a, const struct tn_component_request *r, struct tn_error *err)
 {
     const struct tn_onnx_view *view = r->graph->view;
+    if (r->device.type != TN_DEVICE_CPU) p->device = tn_ort_device_of(p->ort, &r->device);
+    p->strict = !r->split;
     judge_options(p, a, r);
     if (r->d->findings.blockers || !view) return TN_OK; /* what the description refuses would be found a second time */
     judge_versions(a, p->ort, view);
@@ -323,7 +325,7 @@ enum tn_status tn_ort_assess(const struct tn_provider *provider, const struct tn
     enum tn_status st = p && own ? TN_OK : tn_error_memory(err, TN_PHASE_ASSESS, "assessing a graph");
     if (st) goto out;
     tn_cpu_detect(&cpu);
-    *p = (struct tn_ort_program){.ort = (struct tn_ort *)(uintptr_t)(const void *)provider, .threads = r->threads ? r->threads : 1, .strict = true};
+    *p = (struct tn_ort_program){.ort = (struct tn_ort *)(uintptr_t)(const void *)provider, .threads = r->threads ? r->threads : 1};
     p->isa_class = tn_kernels_select(&cpu, NULL)->isa_class;
     a->state = p;
     if (!tn_ort_library(p->ort, &why)) refuse_missing(a, why);

@@ -155,21 +155,12 @@ static enum tn_status make_ports(struct reading *r)
 
 /* ---- the session ---------------------------------------------------------------------------------------------------- */
 
-static struct tn_ort_status *set_device(const struct tn_ort_api *api, struct tn_ort_session_options *o, const struct tn_ort_program *p)
+static struct tn_ort_status *set_device(const struct reading *r, struct tn_ort_session_options *o)
 {
-    struct tn_ort_status *status = NULL;
+    const struct tn_ort_api *api = r->instance->api;
+    const struct tn_ort_program *p = r->instance->program;
     if (!p->device) return NULL;
-    if (strcmp(p->device, "CUDAExecutionProvider") == 0) {
-        struct tn_ort_cuda_options *cuda = NULL;
-        status = api->cuda_options_new(&cuda);
-        if (!status) status = api->options_cuda(o, cuda);
-        if (cuda) api->cuda_options_release(cuda);
-    } else {
-        char name[64];
-        int n = (int)(strlen(p->device) - strlen("ExecutionProvider"));
-        snprintf(name, sizeof(name), "%.*s", n > 0 ? n : 0, p->device);
-        status = api->options_device(o, name, NULL, NULL, 0);
-    }
+    struct tn_ort_status *status = tn_ort_add_device(api, o, p->device, &r->request->device);
     if (!status && p->strict) status = api->options_entry(o, "session.disable_cpu_ep_fallback", "1");
     return status;
 }
@@ -215,7 +206,7 @@ static enum tn_status open_session(struct reading *r)
     enum tn_status st = tn_ort_fail(api, api->options_new(&o), TN_PHASE_LOAD, false, r->err);
     if (!st) st = tn_ort_fail(api, set_options(r, o), TN_PHASE_LOAD, false, r->err);
     if (!st) {
-        struct tn_ort_status *status = set_device(api, o, x->program);
+        struct tn_ort_status *status = set_device(r, o);
         st = tn_ort_fail(api, status, TN_PHASE_LOAD, false, r->err);
         if (st && r->err) r->err->primary.code = st = TN_PLACEMENT_REFUSED;
     }
@@ -266,6 +257,7 @@ static enum tn_status load(struct reading *r)
     if (!st) st = tn_cancel_fail(r->env->cancel, TN_PHASE_LOAD, r->err);
     if (!st) st = open_session(r);
     if (!st) st = check_ports(r);
+    if (!st && !tn_ort_see_partitions(x, r->request)) st = no_memory(r);
     free_files(r);
     x->memory.loading = false;
     return st;

@@ -7,6 +7,7 @@
  * memory.c    what it allocates, counted in the session that it is for
  * status.c    what it says went wrong, and its log
  * assess.c    whether it takes a graph: from headers and a table by version
+ * device.c    its devices: whether one is there, and where nodes went
  * load.c      a session of it, made from the bytes that we have read
  * value.c     our tensors as its values and back
  * run.c       calls
@@ -126,6 +127,18 @@ struct tn_ort_program {
 enum tn_status tn_ort_assess(const struct tn_provider *p, const struct tn_component_request *request, struct tn_assessment *a,
                           struct tn_error *err);
 
+/* ---- devices ---------------------------------------------------------------------------------------------------------- */
+
+/* The execution provider for a device that is not the CPU; NULL: the build has none. */
+const char *tn_ort_device_of(const struct tn_ort *ort, const struct tn_hint_device *device);
+struct tn_ort_status *tn_ort_add_device(const struct tn_ort_api *api, struct tn_ort_session_options *o, const char *name,
+                                        const struct tn_hint_device *device);
+enum tn_status tn_ort_probe_device(const struct tn_provider *p, const struct tn_component_request *request, struct tn_findings *findings,
+                                   struct tn_error *err);
+/* Of a session that has just been made. False without memory. */
+bool tn_ort_see_partitions(struct tn_instance *instance, const struct tn_component_request *request);
+size_t tn_ort_partitions(const struct tn_instance *instance, const struct tn_partition **out);
+
 /* ---- calls under way -------------------------------------------------------------------------------------------------- */
 
 /* Looks after one call at a time: passes a cancel or a deadline on to the library, which cannot be asked to look itself. */
@@ -179,6 +192,8 @@ struct tn_instance {
     struct tn_tensor **bound; /* by output: where its result is to be written; NULL: wherever the library likes */
     uint32_t *out_ports;
     struct tn_heap heap; /* of results */
+    struct tn_partition *partitions; /* [TN_ORT_DEVICES] */
+    uint32_t partition_count;
     struct tn_digest digest;
 };
 

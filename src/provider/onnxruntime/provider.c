@@ -89,6 +89,7 @@ struct tn_ort *tn_ort_new(const struct tn_context *ctx, const char *path)
         .present = present,
         .devices = &tn_hint_cpu,
         .device_count = 1,
+        .probe_device = tn_ort_probe_device,
         .dtypes = dtypes,
         .describe = describe,
         .assess = tn_ort_assess,
@@ -99,6 +100,7 @@ struct tn_ort *tn_ort_new(const struct tn_context *ctx, const char *path)
         .run = tn_ort_run,
         .weights = weights,
         .release = tn_ort_unload,
+        .partitions = tn_ort_partitions,
     };
     if (path) ort->path = tn_strndup(ctx->alloc, path, strlen(path));
     if ((!path || ort->path) && tn_mutex_init(&ort->lock)) {

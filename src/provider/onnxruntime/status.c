@@ -62,7 +62,8 @@ enum tn_status tn_ort_fail(const struct tn_ort_api *api, struct tn_ort_status *s
 
 void tn_ort_log(void *user, int level, const char *category, const char *id, const char *where, const char *text)
 {
-    static const enum tn_log_level levels[] = {TN_LOG_DEBUG, TN_LOG_INFO, TN_LOG_WARNING, TN_LOG_ERROR, TN_LOG_ERROR};
+    /* Its warnings are about tidiness of the graph; what changes an answer or a place comes as a status or is looked at by us. */
+    static const enum tn_log_level levels[] = {TN_LOG_DEBUG, TN_LOG_DEBUG, TN_LOG_INFO, TN_LOG_ERROR, TN_LOG_ERROR};
     (void)category;
     (void)id;
     (void)where;
