@@ -19,8 +19,11 @@
  */
 enum tn_status tn_net_infer(struct tn_model *model, struct tn_findings *findings, struct tn_error *err);
 
-/* The same of one node of a typed graph, whose row is set when no schema describes it: types its outputs, or false. */
-bool tn_net_infer_node(struct tn_model *model, struct tn_net *net, struct tn_node *node);
+/*
+ * The same of one node of a typed graph, whose row is set when no schema describes it: types its outputs. TN_TENSOR_MISMATCH:
+ * operands or attributes do not fit; TN_INSUFFICIENT_MEMORY: nobody knows.
+ */
+enum tn_status tn_net_infer_node(struct tn_model *model, struct tn_net *net, struct tn_node *node);
 
 /* ---- program ------------------------------------------------------------------------------------------------------ */
 

@@ -263,17 +263,18 @@ static void infer_net(struct inference *inf, struct tn_net *net)
     for (uint32_t i = 0; i < net->node_count && !inf->no_memory; i++) infer_node(inf, net, &net->nodes[i]);
 }
 
-bool tn_net_infer_node(struct tn_model *model, struct tn_net *net, struct tn_node *node)
+enum tn_status tn_net_infer_node(struct tn_model *model, struct tn_net *net, struct tn_node *node)
 {
     struct tn_findings findings;
     struct inference inf = {.model = model, .findings = &findings};
     tn_findings_init(&findings, model->ctx->alloc, 4);
     tn_heap_init(&inf.heap, model->ctx->alloc);
     infer_node(&inf, net, node);
-    bool good = !inf.no_memory && !findings.blockers;
+    enum tn_status st = findings.blockers ? TN_TENSOR_MISMATCH : TN_OK;
+    if (inf.no_memory || model->failed || model->symbols.failed) st = TN_INSUFFICIENT_MEMORY;
     tn_heap_release(&inf.heap);
     tn_findings_release(&findings);
-    return good;
+    return st;
 }
 
 enum tn_status tn_net_infer(struct tn_model *model, struct tn_findings *findings, struct tn_error *err)

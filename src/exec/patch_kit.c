@@ -246,8 +246,9 @@ struct tn_ref_value tn_rewrite_put(struct tn_rewrite *w, uint32_t i, const struc
     w->net->values[value].producer = number;
     if (!fill_node(w, n, new_node)) return none;
     count_reads(w, n, true);
-    if (!tn_net_infer_node(w->model, w->net, n)) return none;
-    return (struct tn_ref_value){value, 0};
+    enum tn_status st = tn_net_infer_node(w->model, w->net, n);
+    w->no_memory |= st == TN_INSUFFICIENT_MEMORY;
+    return st ? none : (struct tn_ref_value){value, 0};
 }
 
 static struct tn_ref_value constant_of(struct tn_rewrite *w, enum tn_element e, uint32_t rank, int64_t count, void **data)

@@ -138,26 +138,40 @@ size_t tn_wire_more_bytes(struct tn_wire *w, struct tn_wire_range *message, cons
     return n;
 }
 
-/* As tn_wire_more: what could be wrong is left to tn_wire_next. */
+/* Behind one field of this key that lies whole before stop - 10, and has a number of up to nine bytes or a length of one; NULL: other. */
+static inline const unsigned char *behind(const unsigned char *p, const unsigned char *stop, unsigned type)
+{
+    if (type == TN_WIRE_FIXED32) return p + 5;
+    if (type == TN_WIRE_FIXED64) return p + 9;
+    if (type == TN_WIRE_BYTES) return p[1] < 0x80 && stop - p - 2 >= p[1] ? p + 2 + p[1] : NULL;
+    if (p[1] < 0x80) return p + 2; /* most numbers take one byte or two */
+    if (p[2] < 0x80) return p + 3;
+    for (unsigned n = 3; n < 10; n++) {
+        if (p[n] < 0x80) return p + n + 1;
+    }
+    return NULL;
+}
+
+static inline size_t skip_run(const unsigned char **at, const unsigned char *stop, unsigned char key, unsigned type, size_t most)
+{
+    const unsigned char *p = *at, *q;
+    size_t n = 0;
+    for (; n < most && stop - p > 10 && *p == key && (q = behind(p, stop, type)); n++) p = q;
+    *at = p;
+    return n;
+}
+
+/* As tn_wire_more: what could be wrong is left to tn_wire_next. One loop for each type. */
 size_t tn_wire_skip(struct tn_wire *w, struct tn_wire_range *message, const struct tn_wire_field *like)
 {
     const unsigned char *p, *stop;
     unsigned char key;
-    size_t n = 0;
+    size_t n = 0, most = w->fields < TN_WIRE_FIELDS ? (size_t)(TN_WIRE_FIELDS - w->fields) : 0;
     if (!in_block(w, message, like, &p, &stop, &key)) return 0;
-    for (; w->fields + n < TN_WIRE_FIELDS && stop - p > 10 && *p == key; n++) {
-        const unsigned char *q = p + 1;
-        if (like->type == TN_WIRE_VARINT) {
-            while (q - p < 10 && *q & 0x80) q++;
-            if (q++ - p == 10) break;
-        } else if (like->type == TN_WIRE_BYTES) {
-            if (*q >= 0x80 || stop - q - 1 < *q) break;
-            q += 1 + *q;
-        } else {
-            q += like->type == TN_WIRE_FIXED32 ? 4 : 8;
-        }
-        p = q;
-    }
+    if (like->type == TN_WIRE_VARINT) n = skip_run(&p, stop, key, TN_WIRE_VARINT, most);
+    else if (like->type == TN_WIRE_BYTES) n = skip_run(&p, stop, key, TN_WIRE_BYTES, most);
+    else if (like->type == TN_WIRE_FIXED32) n = skip_run(&p, stop, key, TN_WIRE_FIXED32, most);
+    else n = skip_run(&p, stop, key, TN_WIRE_FIXED64, most);
     w->fields += n;
     message->at = w->block_at + (uint64_t)(p - w->block);
     return n;
@@ -182,24 +196,21 @@ uint64_t tn_wire_count(struct tn_wire *w, struct tn_wire_range message, const st
 /* Only what lies whole in the block and has a number of up to nine bytes: no error is possible. */
 size_t tn_wire_more(struct tn_wire *w, struct tn_wire_range *message, const struct tn_wire_field *like, uint64_t *out, size_t cap)
 {
-    const unsigned char *p, *stop;
+    const unsigned char *p, *stop, *q;
     unsigned char key;
-    size_t n = 0;
+    size_t n = 0, most = w->fields < TN_WIRE_FIELDS ? (size_t)(TN_WIRE_FIELDS - w->fields) : 0;
     if (!in_block(w, message, like, &p, &stop, &key)) return 0;
-    while (n < cap && w->fields < TN_WIRE_FIELDS && stop - p > 10 && *p == key) {
-        const unsigned char *q = p + 1;
-        uint64_t value = *q & 0x7F;
-        if (like->type == TN_WIRE_FIXED32) {
-            value = (uint64_t)q[0] | (uint64_t)q[1] << 8 | (uint64_t)q[2] << 16 | (uint64_t)q[3] << 24;
-            q += 4;
-        } else {
-            for (unsigned shift = 7; (*q & 0x80) && shift < 63; shift += 7) value |= (uint64_t)(*++q & 0x7F) << shift;
-            if (*q++ & 0x80) break;
+    most = most < cap ? most : cap;
+    if (like->type == TN_WIRE_FIXED32) {
+        for (; n < most && stop - p > 10 && *p == key; p += 5) out[n++] = (uint64_t)p[1] | (uint64_t)p[2] << 8 | (uint64_t)p[3] << 16 | (uint64_t)p[4] << 24;
+    } else {
+        for (; n < most && stop - p > 10 && *p == key && (q = behind(p, stop, TN_WIRE_VARINT)); p = q) {
+            uint64_t value = p[1] & 0x7F;
+            for (unsigned k = 2; k < q - p; k++) value |= (uint64_t)(p[k] & 0x7F) << (7 * (k - 1));
+            out[n++] = value;
         }
-        out[n++] = value;
-        w->fields++;
-        p = q;
     }
+    w->fields += n;
     message->at = w->block_at + (uint64_t)(p - w->block);
     return n;
 }
