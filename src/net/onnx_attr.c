@@ -29,14 +29,15 @@ enum {
 struct list {
     void *items;
     size_t count, cap, each;
+    bool small; /* numbers and texts: a forest has some million, and each stands in the file with a byte at least */
 };
 
 /* Room for more: of a run whose length is known, for all of it. */
 static bool make_room(struct tn_import *im, struct list *l, uint64_t more, uint64_t at)
 {
-    const uint64_t limit = im->model->ctx->limits.tensors;
+    const uint64_t limit = l->small ? TN_WIRE_FIELDS : im->model->ctx->limits.tensors;
     if (more <= l->cap - l->count) return true;
-    if (l->count >= limit || more > limit - l->count) return tn_onnx_over_limit(im->r, at, "tensors", limit);
+    if (l->count >= limit || more > limit - l->count) return tn_onnx_over_limit(im->r, at, l->small ? "fields" : "tensors", limit);
     size_t need = l->count + (size_t)more, cap = l->cap > need / 2 ? l->cap * 2 : need;
     if (cap < 8) cap = 8;
     void *items = tn_arena_array(&im->model->arena, cap, l->each);
@@ -369,8 +370,8 @@ bool tn_onnx_read_attr(struct tn_import *im, struct tn_wire_range range, tn_inne
 {
     struct tn_onnx_at m = {.kind = TN_ONNX_ATTRIBUTE, .range = range};
     struct tn_wire_field f;
-    struct reading a = {.floats = {.each = sizeof(float)}, .ints = {.each = sizeof(int64_t)},
-                        .strings = {.each = sizeof(struct tn_str)}, .tensors = {.each = sizeof(struct tn_constant)},
+    struct reading a = {.floats = {.each = sizeof(float), .small = true}, .ints = {.each = sizeof(int64_t), .small = true},
+                        .strings = {.each = sizeof(struct tn_str), .small = true}, .tensors = {.each = sizeof(struct tn_constant)},
                         .graphs = {.each = sizeof(struct tn_net *)}, .types = {.each = sizeof(struct tn_type)}, .out = out};
     *out = (struct tn_attr){.name = TN_STR(""), .refers = TN_STR("")};
     out->as.s = TN_STR("");

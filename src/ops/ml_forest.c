@@ -416,7 +416,7 @@ static bool read_new(struct reading *r, const struct tn_node *node, struct pendi
 void tn_forest_free(struct tn_forest *f)
 {
     if (!f) return;
-    void *const all[] = {f->nodes, f->roots, f->leaves, f->votes, f->members, f->splits, f->columns, f->missing, f->values, f->targets, f->used, f->leaf_of};
+    void *const all[] = {f->nodes, f->roots, f->leaves, f->votes, f->members, f->splits, f->columns, f->missing, f->values, f->targets, f->used, f->leaf_of, f->steps, f->step_roots};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) tn_free(f->alloc, all[i]);
     tn_free(f->alloc, f);
 }

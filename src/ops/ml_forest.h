@@ -25,6 +25,16 @@ struct tn_vote {
     double weight;
 };
 
+/* A node of a deep tree, or a leaf. */
+struct tn_tree_step {
+    float split;     /* of a leaf: what it votes with, if it votes once */
+    uint32_t column; /* TN_STEP_LEAF: a leaf */
+    uint32_t child;  /* the place of the child to which x <= split leads; the other is behind it. Of a leaf: its number */
+    uint32_t missing; /* NaN goes there, too */
+};
+/* TN_STEP_ITEMS: rows times trees that are under way together. */
+enum { TN_STEP_LEAF = UINT32_MAX, TN_STEP_ITEMS = 256 };
+
 struct tn_forest {
     struct tn_alloc *alloc;
     struct tn_branch_node *nodes;
@@ -44,6 +54,9 @@ struct tn_forest {
     uint32_t used_count, stride; /* columns, and what a row of them takes */
     bool single; /* every tree votes for one target with one vote a leaf: kernels may add */
     uint32_t *leaf_of; /* [tree][256] leaves of the complete trees, unless `single` */
+    /* Deeper trees for float rows; NULL: there are none. They use `targets`, `used`, `stride` and `single` in the same way. */
+    struct tn_tree_step *steps;
+    uint32_t *step_roots; /* [tree_count] */
 };
 
 /*
@@ -55,6 +68,11 @@ struct tn_forest *tn_forest_new(struct tn_alloc *alloc, const struct tn_node *no
 void tn_forest_free(struct tn_forest *f);
 /* Lays the trees out complete when they are not deep; false: no memory. */
 bool tn_forest_lay(struct tn_forest *f);
+
+/* Lays deeper trees out by steps; `column` by feature. False: no memory. */
+bool tn_forest_step(struct tn_forest *f, const uint32_t *column);
+/* Rows x[rows][stride] down trees [first, first + trees): ends[tree * rows + row] is the place of a leaf. At most TN_STEP_ITEMS. */
+void tn_forest_steps(const struct tn_forest *f, uint32_t first, uint32_t trees, const float *x, size_t stride, uint32_t rows, bool missing, uint32_t *ends);
 
 /* How votes for a target become one number. */
 enum tn_forest_sum { TN_FOREST_SUM, TN_FOREST_AVERAGE, TN_FOREST_MIN, TN_FOREST_MAX };

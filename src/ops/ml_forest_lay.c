@@ -1,6 +1,6 @@
 /*
  * Trees laid out complete and cut into blocks, as the kernels want them (kernel.h): all of a forest to the depth of its
- * deepest. A leaf above the last level fills all places below it.
+ * deepest. A leaf above the last level fills all places below it. Deeper trees are laid out by ml_forest_steps.c.
  */
 #include "ops/ml_forest.h"
 
@@ -145,9 +145,9 @@ bool tn_forest_lay(struct tn_forest *f)
         uint32_t d = depth_of(f, f->roots[t]);
         if (d > depth) depth = d;
     }
-    if (depth > TN_TREE_DEPTH) return true;
     good = number_columns(f, &column);
-    if (good && f->used_count <= UINT16_MAX) good = lay_trees(f, column, depth);
+    if (good && depth > TN_TREE_DEPTH) good = tn_forest_step(f, column);
+    else if (good && f->used_count <= UINT16_MAX) good = lay_trees(f, column, depth);
     /* one row of up to 128 columns stands in registers, in 2, 4 or 8 of them */
     f->stride = f->used_count <= 32 ? 32 : f->used_count <= 64 ? 64 : (f->used_count + 127) / 128 * 128;
     if (good && f->single) { /* leaves are not asked for by number then */

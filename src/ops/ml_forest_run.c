@@ -1,7 +1,7 @@
 /*
  * Rows through ensembles of trees. Complete trees go by blocks of 64 rows through the kernels, some blocks at a time so that
- * a part of the trees stays in the cache; other trees go node by node. Sums run in the order of the trees whichever way is
- * taken.
+ * a part of the trees stays in the cache; deeper ones by the same blocks, step by step. What compares otherwise goes node by
+ * node, a row after the other. Sums run in the order of the trees whichever way is taken.
  */
 #include "ops/ml_forest.h"
 
@@ -123,6 +123,25 @@ static void vote_block(const struct walk *w, const struct block *b, uint64_t fir
     }
 }
 
+/* As many trees at once as keep rows enough under way. */
+static void step_block(const struct walk *w, const struct block *b, uint64_t first, uint32_t rows, uint32_t tree, uint32_t count)
+{
+    const struct tn_forest *f = w->f;
+    uint32_t ends[TN_STEP_ITEMS], most = TN_STEP_ITEMS / rows;
+    for (uint32_t n; count > 0; tree += n, count -= n) {
+        n = count < most ? count : most;
+        tn_forest_steps(f, tree, n, b->x, f->stride, rows, b->missing, ends);
+        for (uint32_t t = 0; t < n; t++) {
+            float *sums = b->sums + (size_t)f->targets[tree + t] * TN_TREE_ROWS;
+            for (uint32_t k = 0; k < rows; k++) {
+                const struct tn_tree_step *s = &f->steps[ends[t * rows + k]];
+                if (f->single) sums[k] += s->split;
+                else vote_leaf(w, first + k, s->child);
+            }
+        }
+    }
+}
+
 static void finish_block(const struct walk *w, const struct block *b, uint64_t first, uint64_t rows)
 {
     for (uint64_t k = 0; k < rows; k++) {
@@ -153,6 +172,10 @@ static void run_piece(const struct walk *w, uint64_t piece, char *room)
         uint32_t n = f->tree_count - t < w->chunk ? f->tree_count - t : (uint32_t)w->chunk;
         for (uint64_t i = 0; i < count; i++) {
             uint64_t rows = rows_of_block(left, i);
+            if (f->steps) {
+                step_block(w, &b[i], first + i * TN_TREE_ROWS, (uint32_t)rows, t, n);
+                continue;
+            }
             struct tn_trees_args a = {.trees = &f->trees, .first = t, .count = n, .x = b[i].x, .stride = f->stride, .rows = (unsigned)rows,
                                       .missing = b[i].missing, .sums = b[i].sums, .leaves = f->single ? NULL : b[i].leaves};
             w->kernels->trees(&a);
@@ -182,14 +205,15 @@ static bool run_blocks(struct tn_run *r, struct walk *w)
     const struct tn_forest *f = w->f;
     enum { ROWS = 1 << 18, TABLES = 1 << 18 };
     size_t each = ((size_t)f->stride + (f->single ? (size_t)w->targets : 0)) * TN_TREE_ROWS * sizeof(float), bytes;
-    size_t tree = (size_t)tn_tree_blocks(f->trees.depth) * TN_TREE_PLACES * 6 + (sizeof(float) << f->trees.depth);
+    size_t tree = f->steps ? (2 * (size_t)f->node_count / f->tree_count + 1) * sizeof(*f->steps)
+                           : (size_t)tn_tree_blocks(f->trees.depth) * TN_TREE_PLACES * 6 + (sizeof(float) << f->trees.depth);
     uint64_t all = (w->rows + TN_TREE_ROWS - 1) / TN_TREE_ROWS;
     w->blocks = ROWS / (each + 1);
     w->blocks = w->blocks < 1 ? 1 : w->blocks > BLOCKS ? BLOCKS : w->blocks;
     if (w->blocks > all) w->blocks = all;
-    w->chunk = TABLES / tree;
+    w->chunk = TABLES / tree + (TABLES < tree);
     if (w->blocks == 1 || w->chunk > f->tree_count) w->chunk = f->tree_count;
-    if (!tn_mul(each, w->blocks, &bytes) || !tn_add(bytes, (f->single ? 0 : w->chunk * TN_TREE_ROWS) + 64, &bytes)) return tn_run_no_memory(r);
+    if (!tn_mul(each, w->blocks, &bytes) || !tn_add(bytes, (f->single || f->steps ? 0 : w->chunk * TN_TREE_ROWS) + 64, &bytes)) return tn_run_no_memory(r);
     w->share_bytes = bytes - bytes % 64;
     uint64_t pieces = pieces_of(w);
     unsigned want = r->threads < pieces ? r->threads : (unsigned)pieces;
@@ -217,7 +241,7 @@ bool tn_forest_run(struct tn_run *r, const struct tn_forest *f, const struct tn_
     struct walk w = {.f = f, .kernels = r->kernels, .x = x, .targets = targets, .sum = sum, .out = out, .voted = voted,
                      .rows = x->rank > 1 ? (uint64_t)x->dims[0] : 1, .width = x->rank ? (uint64_t)x->dims[x->rank - 1] : 1};
     uint64_t all = w.rows * targets;
-    bool complete = f->trees.depth && sum <= TN_FOREST_AVERAGE, owned = !voted, good = true;
+    bool complete = (f->trees.depth || f->steps) && sum <= TN_FOREST_AVERAGE, owned = !voted, good = true;
     if (w.width < f->features) return tn_run_refuse(r, "rows with all features that the trees ask for", "%llu of %u", (unsigned long long)w.width, f->features);
     if (all == 0) return true;
     if (owned) w.voted = tn_run_scratch(r, all, 1);
