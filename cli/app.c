@@ -55,7 +55,11 @@ static tn_status cannot_read(struct cli *cli, const char *option, const char *pa
 /* The largest text file of options (plans are some tens of kilobytes); keeps a wrong file from filling the memory. */
 enum { FILE_BYTES = 64 << 20 };
 
-tn_status cli_read_file(struct cli *cli, const char *option, const char *path, char **text, size_t *length)
+/* The library's own limit of a document: what is longer has its verdict from there. */
+enum { DOCUMENT_BYTES = 256 << 20 };
+
+/* `cut`: of a longer file the first bytes, which are more than `most`. */
+static tn_status read_file(struct cli *cli, const char *option, const char *path, size_t most, bool cut, char **text, size_t *length)
 {
     bool standard = strcmp(path, "-") == 0;
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), reason = 0; /* a FIFO may have no writer */
@@ -75,8 +79,8 @@ tn_status cli_read_file(struct cli *cli, const char *option, const char *path, c
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) reason = errno;
         if (n > 0) used += (size_t)n;
-        if (used > FILE_BYTES) reason = EFBIG;
-        if (n <= 0 || reason) break;
+        if (used > most && !cut) reason = EFBIG;
+        if (n <= 0 || reason || used > most) break;
     }
     if (!standard) close(fd);
     if (reason) {
@@ -87,6 +91,16 @@ tn_status cli_read_file(struct cli *cli, const char *option, const char *path, c
     *text = data;
     *length = used;
     return TN_OK;
+}
+
+tn_status cli_read_file(struct cli *cli, const char *option, const char *path, char **text, size_t *length)
+{
+    return read_file(cli, option, path, FILE_BYTES, false, text, length);
+}
+
+tn_status cli_read_document(struct cli *cli, const char *option, const char *path, char **text, size_t *length)
+{
+    return read_file(cli, option, path, DOCUMENT_BYTES, true, text, length);
 }
 
 /* ---- runtime ---- */

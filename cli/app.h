@@ -76,6 +76,8 @@ tn_status cli_check_unused(struct cli *cli);
 bool cli_hint_is_usable(struct cli *cli);
 /* Whole file, or standard input for "-", into *text (free), NUL-terminated. */
 tn_status cli_read_file(struct cli *cli, const char *option, const char *path, char **text, size_t *length);
+/* The same for a document that is to be judged: one over the library's limit comes cut behind it, to be refused there. */
+tn_status cli_read_document(struct cli *cli, const char *option, const char *path, char **text, size_t *length);
 
 /* Prints a document as it is with --json, else through a view; frees it. Returns 0 or the exit code of a failure. */
 typedef void (*cli_view_fn)(struct cli_view *v, const struct cli_json *root);

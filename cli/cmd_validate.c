@@ -41,7 +41,7 @@ int cli_validate(struct cli *cli)
     bool alone = is_document(path);
     tn_status status = alone ? cli_open_runtime(cli, true) : cli_open_package(cli, true);
     if (status == TN_OK) status = cli_check_unused(cli);
-    if (status == TN_OK && alone) status = cli_read_file(cli, "FILE", path, &text, &length);
+    if (status == TN_OK && alone) status = cli_read_document(cli, "FILE", path, &text, &length);
     if (status == TN_OK && alone)
         status = tn_document_validate(cli->runtime, path, text, length, &valid, &document, cli->err);
     if (status == TN_OK && !alone) status = tn_package_validate(cli->package, &valid, &document, cli->err);

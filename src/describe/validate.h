@@ -22,7 +22,7 @@ void tn_validation_release(struct tn_validation *v);
 
 /*
  * A text alone, in the form that its name's end tells, else in the one that it holds as; `name` stands in the findings'
- * places. Fails only without memory or at a limit: a text that does not parse is a finding.
+ * places. Fails only without memory: a text that does not parse, or is over a limit, is a finding.
  */
 enum tn_status tn_validate_text(const struct tn_context *ctx, struct tn_str name, struct tn_str text,
                                 struct tn_validation *out, struct tn_error *err);

@@ -1,7 +1,8 @@
 /*
  * Fuzz target: genai_config.json beside good graphs, on TMPDIR. The first byte says whether losses are accepted; the rest
  * is the document. What is described is used: written, fingerprinted, and its contract, when there is one, must pass
- * tables and check of the standard, since nothing else of the library makes contracts.
+ * tables and check of the standard, since nothing else of the library makes contracts. Beside its original the pair that was
+ * written says nothing else.
  */
 #define _GNU_SOURCE
 #include "unit/onnx_ports.h"
@@ -32,7 +33,8 @@ static void put(const char *name, const void *p, size_t n)
     require(f && fwrite(p, 1, n, f) == n && fclose(f) == 0);
 }
 
-static const char *const files[] = {"model.onnx", "encoder.onnx", "embedding.onnx", "vision.onnx", "genai_config.json"};
+static const char *const files[] = {"model.onnx", "encoder.onnx", "embedding.onnx", "vision.onnx", "genai_config.json",
+                                    "inference_metadata.json", "tenon_package.json"};
 
 static void remove_folder(void)
 {
@@ -80,7 +82,30 @@ static bool is_imported(const struct tn_finding *f)
     return f->severity == TN_BLOCKER && f->code == TN_METADATA_INVALID && strncmp(f->file, "(contract", 9) == 0;
 }
 
-static void use(const struct tn_description *d, bool accepted)
+static void drop(const char *name)
+{
+    char path[640];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    unlink(path);
+}
+
+/* Whoever reads the pair beside the document that it came from finds no difference. */
+static void compare(struct tn_context *ctx, const struct tn_buf *metadata, const struct tn_buf *package)
+{
+    struct tn_inventory *inv = NULL;
+    struct tn_description *d = NULL;
+    struct tn_describe_options options = {.accept_loss = false};
+    put("inference_metadata.json", metadata->data, metadata->len);
+    put("tenon_package.json", package->data, package->len);
+    require(tn_inventory_open(ctx, folder, &inv, &err) == TN_OK && tn_describe(inv, &options, &d, &err) == TN_OK);
+    for (size_t i = 0; i < d->findings.count; i++) require(!strstr(d->findings.items[i].message, "decides against"));
+    tn_description_free(d);
+    tn_inventory_free(inv);
+    drop("inference_metadata.json");
+    drop("tenon_package.json");
+}
+
+static void use(struct tn_context *ctx, const struct tn_description *d, bool accepted)
 {
     struct tn_buf metadata, package;
     struct tn_serial_options options = {.yaml = false, .provenance = true};
@@ -89,6 +114,7 @@ static void use(const struct tn_description *d, bool accepted)
     tn_buf_init(&package, d->arena.alloc, 64 << 20);
     enum tn_status status = tn_description_documents(d, &options, &metadata, &package, &err);
     require(status == TN_OK || (status != TN_INSUFFICIENT_MEMORY && d->findings.blockers > 0)); /* broken files are not written down */
+    if (status == TN_OK && tn_json_present(tn_json_root(&d->contract))) compare(ctx, &metadata, &package);
     tn_buf_release(&metadata);
     tn_buf_release(&package);
     tn_sha256_init(&h);
@@ -116,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(tn_inventory_open(&ctx, folder, &inv, &err) == TN_OK);
     enum tn_status status = tn_describe(inv, &options, &d, &err);
     require(status == TN_OK || status == TN_RESOURCE_LIMIT);
-    if (d) use(d, options.accept_loss);
+    if (d) use(&ctx, d, options.accept_loss);
     tn_description_free(d);
     tn_inventory_free(inv);
     require(tn_alloc_current(&alloc) == 0);

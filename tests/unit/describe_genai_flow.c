@@ -117,3 +117,15 @@ TEST(steps_are_compared_by_where_their_inputs_come_from)
     };
     RUN_ROWS(rows);
 }
+
+static bool is_compared(const struct tn_description *d)
+{
+    return differences(d) == 2;
+}
+
+TEST(every_allocation_of_a_comparison_can_fail)
+{
+    REQUIRE(genai_described("windows"));
+    kit_edit(DOCUMENT, "                    0,\n                    2\n", "                    0,\n                    1\n");
+    kit_sweep(is_compared);
+}

@@ -137,3 +137,14 @@ TEST(documents_alone_call_the_same_graph)
     CHECK(tn_digest_eq(&imported, &declared));
     kit_close(d);
 }
+
+static bool is_called(const struct tn_description *d)
+{
+    return d->graph && d->texts.blockers == 1 && d->findings.blockers == 0;
+}
+
+TEST(every_allocation_of_calling_a_graph_can_fail)
+{
+    genai_new("plain");
+    kit_sweep(is_called);
+}

@@ -379,31 +379,14 @@ TEST(a_list_of_ids_beside_a_wrong_number)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
+static bool has_losses(const struct tn_description *d)
+{
+    return d->loss_count == 4;
+}
+
 TEST(every_allocation_of_reading_losses_can_fail)
 {
     REQUIRE(described(true));
     release_documents();
-    struct tn_inventory *inv = open_package(in_folder("%s", kit_root));
-    REQUIRE(inv);
-    uint64_t before = tn_alloc_current(&alloc);
-    for (uint64_t n = 1;; n++) {
-        struct tn_description *d = NULL;
-        tn_error_clear(err);
-        tn_alloc_fail(&alloc, n, n % 2 == 0);
-        enum tn_status status = tn_describe(inv, &kit_options, &d, err);
-        bool reached = alloc.calls >= alloc.fail_at;
-        alloc.fail_at = 0;
-        alloc.fail_after = false;
-        if (status == TN_OK && d->findings.dropped == 0 && d->loss_count != 4)
-            test_fail(__FILE__, __LINE__, "allocation %llu: a loss went missing", (unsigned long long)n);
-        if (status != TN_OK && (status != TN_INSUFFICIENT_MEMORY || d != NULL))
-            test_fail(__FILE__, __LINE__, "allocation %llu: %s", (unsigned long long)n, tn_status_name(status));
-        tn_description_free(d);
-        if (tn_alloc_current(&alloc) != before) {
-            test_fail(__FILE__, __LINE__, "allocation %llu: something stays", (unsigned long long)n);
-            break;
-        }
-        if (!reached) break;
-    }
-    close_package(inv);
+    kit_sweep(has_losses);
 }

@@ -288,4 +288,35 @@ static inline void kit_run_harmless(const struct kit_fault *edits, size_t count)
 }
 #define KIT_HARMLESS(edits) kit_run_harmless((edits), sizeof(edits) / sizeof((edits)[0]))
 
+/*
+ * Describes the package as it stands while each allocation fails once, or from there on: it is described whole, or not at
+ * all, and nothing stays. `whole` judges what came out.
+ */
+static inline void kit_sweep(bool (*whole)(const struct tn_description *d))
+{
+    struct tn_inventory *inv = open_package(in_folder("%s", kit_root));
+    REQUIRE(inv);
+    uint64_t before = tn_alloc_current(&alloc);
+    for (uint64_t n = 1;; n++) {
+        struct tn_description *d = NULL;
+        tn_error_clear(err);
+        tn_alloc_fail(&alloc, n, n % 2 == 0);
+        enum tn_status status = tn_describe(inv, &kit_options, &d, err);
+        bool reached = alloc.calls >= alloc.fail_at;
+        alloc.fail_at = 0;
+        alloc.fail_after = false;
+        if (status == TN_OK && d->findings.dropped == 0 && !whole(d))
+            test_fail(__FILE__, __LINE__, "allocation %llu: something went missing", (unsigned long long)n);
+        if (status != TN_OK && (status != TN_INSUFFICIENT_MEMORY || d != NULL))
+            test_fail(__FILE__, __LINE__, "allocation %llu: %s", (unsigned long long)n, tn_status_name(status));
+        tn_description_free(d);
+        if (tn_alloc_current(&alloc) != before) {
+            test_fail(__FILE__, __LINE__, "allocation %llu: something stays", (unsigned long long)n);
+            break;
+        }
+        if (!reached) break;
+    }
+    close_package(inv);
+}
+
 #endif
