@@ -148,17 +148,12 @@ enum { LAYERS = 6, PER_LAYER = 4 };
 struct stack {
     struct tn_linear layer[LAYERS * PER_LAYER];
     struct tn_linear_args args[LAYERS * PER_LAYER];
-    struct tn_barrier barrier;
     size_t bytes;
 };
 
-static void run_stack(void *arg, unsigned rank, unsigned size)
+static void run_layer(void *arg, unsigned rank, unsigned size)
 {
-    struct stack *s = arg;
-    for (size_t i = 0; i < LAYERS * PER_LAYER; i++) {
-        kernels->linear(&s->args[i], rank, size);
-        tn_barrier_wait(&s->barrier);
-    }
+    kernels->linear(arg, rank, size);
 }
 
 struct team {
@@ -170,8 +165,7 @@ struct team {
 static void run_team(void *arg)
 {
     struct team *t = arg;
-    tn_barrier_init(&t->stack->barrier, t->size);
-    tn_pool_run(t->pool, run_stack, t->stack, t->size);
+    for (size_t i = 0; i < LAYERS * PER_LAYER; i++) tn_pool_run(t->pool, run_layer, &t->stack->args[i], t->size);
 }
 
 static void small_rows(size_t m, enum tn_compute compute, unsigned threads, struct tn_pool *pool)

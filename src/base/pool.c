@@ -1,5 +1,5 @@
 /*
- * Pool and barrier. Each worker has one gate, an atomic state on which the worker waits for work
+ * The pool. Each worker has one gate, an atomic state on which the worker waits for work
  * and, at other times, the caller for the end of it:
  *
  *     IDLE --caller claims--> CLAIMED --caller posts--> READY --worker ran--> DONE --caller--> IDLE
@@ -11,6 +11,8 @@
 
 #include "base/checked.h"
 #include "base/os_thread.h"
+
+#include <stdatomic.h>
 
 enum { IDLE, CLAIMED, READY, DONE, STOP };
 
@@ -182,39 +184,5 @@ void tn_pool_run(struct tn_pool *pool, tn_pool_fn *fn, void *arg, unsigned want)
         await(w, DONE, DONE);
         next = w->next;
         atomic_store_explicit(&w->state, IDLE, memory_order_release);
-    }
-}
-
-void tn_barrier_init(struct tn_barrier *barrier, unsigned size)
-{
-    atomic_init(&barrier->arrived, 0);
-    atomic_init(&barrier->phase, 0);
-    barrier->size = size;
-}
-
-void tn_barrier_wait(struct tn_barrier *barrier)
-{
-    tn_barrier_meet(barrier, barrier->size);
-}
-
-void tn_barrier_meet(struct tn_barrier *barrier, unsigned size)
-{
-    enum { SPINS = 2000 }; /* some 20..80 us: longer than a fair share of one operator differs */
-    if (size == 1) return;
-    unsigned phase = atomic_load_explicit(&barrier->phase, memory_order_relaxed);
-    unsigned before = atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acq_rel);
-    if (before + 1 == size) {
-        atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&barrier->phase, phase + 1, memory_order_release);
-        return;
-    }
-    for (unsigned spins = 0;
-         atomic_load_explicit(&barrier->phase, memory_order_acquire) == phase;) {
-        if (spins < SPINS) {
-            spins++;
-            tn_cpu_relax();
-        } else {
-            tn_thread_yield();
-        }
     }
 }

@@ -1,6 +1,6 @@
 /*
- * The thread pool and the team barrier. A pool owns n - 1 worker threads; whoever calls tn_pool_run
- * is rank 0, so a pool of 1 owns no thread at all. Shared by all sessions of a runtime.
+ * The thread pool. A pool owns n - 1 worker threads; whoever calls tn_pool_run is rank 0, so a pool
+ * of 1 owns no thread at all. Shared by all sessions of a runtime.
  *
  * The surprising decision: a run never waits for workers. It takes those that are idle at that
  * moment, at most as many as wanted, and goes ahead with them, with none if need be. So concurrent
@@ -15,8 +15,6 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-
-#include <stdatomic.h>
 
 /* How long an idle worker spins before it parks: twice what waking it up costs, so that waiting is
  * never more than three times as dear as the best choice would have been. */
@@ -45,22 +43,5 @@ unsigned tn_pool_size(const struct tn_pool *pool);
  * pool NULL: runs alone. Any number of threads may call at once, also from inside a run.
  */
 void tn_pool_run(struct tn_pool *pool, tn_pool_fn *fn, void *arg, unsigned want);
-
-/*
- * Barrier of a team: spins for a bound, then yields the CPU between looks; never sleeps, because it
- * stands inside a forward pass. What any member wrote before it is visible to all after it. Ready
- * for the next round at once.
- */
-struct tn_barrier {
-    _Alignas(64) _Atomic unsigned arrived;
-    _Alignas(64) _Atomic unsigned phase;
-    unsigned size;
-};
-
-void tn_barrier_init(struct tn_barrier *barrier, unsigned size);
-/* All `size` members call it, each once per round. With size 1 it costs nothing. */
-void tn_barrier_wait(struct tn_barrier *barrier);
-/* The same for a team whose size its members learn only when they start: all of them pass the same size. */
-void tn_barrier_meet(struct tn_barrier *barrier, unsigned size);
 
 #endif

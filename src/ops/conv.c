@@ -1,11 +1,12 @@
 /*
- * Convolution. Constant weights of float32 and half precision go to the kernels of conv_three.h and conv_dense.h. Weights of
- * a call: the input under the kernel is laid out as columns, tile by tile, and multiplied on the packed kernels; depthwise
- * kernels go by rows. float64 goes by rows always.
+ * Convolution. Constant weights of float32 and half precision go to the kernels of conv_three.h, conv_line.h and conv_dense.h.
+ * Weights of a call: the input under the kernel is laid out as columns, tile by tile, and multiplied on the packed kernels;
+ * depthwise kernels go by rows. float64 goes by rows always.
  */
 #include "ops/conv.h"
 
 #include "ops/conv_dense.h"
+#include "ops/conv_line.h"
 #include "ops/conv_three.h"
 #include "ops/epilogue.h"
 #include "ops/gemm.h"
@@ -312,6 +313,7 @@ bool tn_conv_f32(struct tn_run *r, const struct tn_conv *c, const float *x, cons
 struct conv_state {
     float *planes; /* as they are, widened */
     struct tn_three *three;
+    struct tn_line *line;
     struct tn_dense *dense;
 };
 
@@ -348,6 +350,7 @@ static bool run_packed(struct tn_run *r, struct tn_reals *reals, const struct tn
         a.x_type = TN_FLOAT_F32;
     }
     if (!tn_reals_good(reals)) return false;
+    if (s->line) return tn_line_run(r, s->line, c, r->in[0]->data, bias, &e->after, r->out[0]->data);
     return s->three ? tn_three_run(r, s->three, &three) : s->dense ? tn_dense_run(r, s->dense, &a) : tn_planes_run(r, s->planes, &a);
 }
 
@@ -382,6 +385,7 @@ static void release_conv(struct tn_alloc *alloc, void *state)
     struct conv_state *s = state;
     tn_free(alloc, s->planes);
     tn_free(alloc, s->three);
+    tn_free(alloc, s->line);
     tn_free(alloc, s->dense);
     tn_free(alloc, s);
 }
@@ -395,7 +399,7 @@ static float *widen(struct tn_prepare *p, const struct tn_tensor *w)
     return to;
 }
 
-/* Windows of 3 x 3 are transformed, short sums go by planes, all others are products. */
+/* Windows of 3 x 3 and along lines are transformed, short sums go by planes, all others are products. */
 static enum tn_status prepare_conv(struct tn_prepare *p, void **state)
 {
     const struct tn_tensor *w = p->in[1];
@@ -406,9 +410,10 @@ static enum tn_status prepare_conv(struct tn_prepare *p, void **state)
     struct conv_state *s = tn_calloc(p->alloc, 1, sizeof(*s));
     if (!s) return TN_INSUFFICIENT_MEMORY;
     if (tn_three_pays(p->node, w)) s->three = tn_three_pack(p, w);
+    else if (tn_line_pays(p->node, w)) s->line = tn_line_pack(p, w);
     else if (tn_planes_pay(&window, (uint64_t)(w->dims[0] / groups))) s->planes = widen(p, w);
     else s->dense = tn_dense_pack(p, w, (size_t)groups);
-    if (!s->three && !s->planes && !s->dense) {
+    if (!s->three && !s->line && !s->planes && !s->dense) {
         release_conv(p->alloc, s);
         return TN_INSUFFICIENT_MEMORY;
     }

@@ -168,18 +168,24 @@ static struct tn_bytes_args block_args(const struct block *j, uint64_t begin, ui
                                   .sums = j->p->c + (j->first + begin) * s->n, .sums_stride = s->n};
 }
 
-enum { ROW_BLOCK = 48 };
+enum { ROW_BLOCK = 64 };
+
+struct row_blocks {
+    const struct block *j;
+    size_t rows;
+    unsigned blocks;
+};
 
 /* Items are blocks of rows, finished while they are near. */
 static void multiply_blocks(void *user, uint64_t begin, uint64_t end)
 {
-    const struct block *j = user;
-    uint64_t all = j->p->s->m * (j->p->s->a_whole && j->p->s->one_b ? j->p->s->batch : 1);
+    const struct row_blocks *b = user;
     for (uint64_t i = begin; i < end; i++) {
-        uint64_t row = i * ROW_BLOCK, rows = all - row < ROW_BLOCK ? all - row : ROW_BLOCK;
-        struct tn_bytes_args a = block_args(j, row, rows);
-        j->kernels->bytes(&a, 0, 1);
-        for (uint64_t k = row; k < row + rows; k++) finish_row(j, k);
+        size_t row, last;
+        tn_share(b->rows, (unsigned)i, b->blocks, &row, &last);
+        struct tn_bytes_args a = block_args(b->j, row, last - row);
+        b->j->kernels->bytes(&a, 0, 1);
+        for (uint64_t k = row; k < last; k++) finish_row(b->j, k);
     }
 }
 
@@ -197,8 +203,10 @@ static void team_member(void *user, unsigned rank, unsigned size)
 static void one_product(struct tn_run *r, struct block *j, uint64_t rows)
 {
     uint64_t cost = (uint64_t)j->p->s->n * j->p->s->k;
-    if (rows >= 2 * ROW_BLOCK) {
-        tn_run_items(r, (rows + ROW_BLOCK - 1) / ROW_BLOCK, cost, multiply_blocks, j);
+    if (rows >= 2 * ROW_BLOCK && rows <= UINT32_MAX) { /* as many blocks for each thread */
+        const uint64_t threads = r->threads ? r->threads : 1, blocks = ((rows + ROW_BLOCK - 1) / ROW_BLOCK + threads - 1) / threads * threads;
+        struct row_blocks b = {j, (size_t)rows, (unsigned)blocks};
+        tn_run_items(r, blocks, cost * (rows / blocks), multiply_blocks, &b);
         return;
     }
     struct team t = {r->kernels, block_args(j, 0, rows)};

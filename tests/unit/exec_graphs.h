@@ -31,7 +31,7 @@ static inline void attributes(struct bytes *n, const char *list)
         size_t at = strcspn(list, "="), len = strcspn(list, " ");
         put(&name, list, at);
         message(&a, 1, name);
-        if (list[at + 1] >= 'a' && list[at + 1] <= 'z') {
+        if ((list[at + 1] | 32) >= 'a' && (list[at + 1] | 32) <= 'z') {
             put(&word, list + at + 1, len - at - 1);
             message(&a, 4, word);
             number(&a, 20, 3);

@@ -25,6 +25,7 @@ struct depth_row {
     float *y;
     bool bounded; /* what follows is low and high alone */
     float low, high;
+    bool gated; /* what follows is TN_FINISH_HARD_SWISH alone */
 };
 
 /* Nothing, ReLU and Clip as two bounds. */
@@ -43,6 +44,21 @@ TN_INLINE void depth_leave(const struct depth_row *r, size_t at, size_t c, const
     v = r->bounded ? v_min(v_set(r->high), v_max(v_set(r->low), v)) : after_vec(r->after, v);
     if (whole) v_store(r->y + at, v);
     else v_store_tail(r->y + at, tail, v);
+}
+
+/* As depth_leave, for `p` neighbouring columns of a row whose results are gated: what all have in common is loaded once. */
+TN_INLINE void depth_leave_gated(const struct depth_row *r, size_t column, size_t c, const vtail tail, const bool whole, const vec *sum, const int p)
+{
+    const size_t channels = r->a->channels;
+    const vec bias = r->bias ? v_load_tail(r->bias + c, tail) : v_zero(), a = v_set(r->after->a), b = v_set(r->after->b);
+    float *y = r->y + column * channels + c;
+#pragma GCC unroll 8
+    for (int i = 0; i < p; i++, y += channels) {
+        vec v = v_add(sum[i], bias);
+        v = v_mul(v, after_hard_gate(v, a, b));
+        if (whole) v_store(y, v);
+        else v_store_tail(y, tail, v);
+    }
 }
 
 /* One vector of channels of `p` neighbouring columns; x at the first tap of the first. */
@@ -68,6 +84,10 @@ TN_INLINE void depth_vector(const struct depth_row *r, const float *x, size_t co
                 if (q >= k && (q - k) % stride == 0 && (q - k) / stride < p) sum[(q - k) / stride] = v_fma(weight[k], v, sum[(q - k) / stride]);
             }
         }
+    }
+    if (r->gated && !r->residual) {
+        depth_leave_gated(r, column, c, tail, whole, sum, p);
+        return;
     }
     if (r->residual || !r->bounded) {
 #pragma GCC unroll 8
@@ -235,6 +255,19 @@ static void depth_columns(const struct depth_row *r, size_t begin, size_t end, c
     }
 }
 
+/* Asks for the rows of the input that the next row of results meets first, under columns [begin, last): an image is rarely near. */
+static void depth_ask(const struct tn_depth_args *a, size_t row, size_t first, size_t channels, size_t begin, size_t last)
+{
+    const ptrdiff_t below = (ptrdiff_t)(row * a->stride_down + (a->kernel_height - 1) * a->dilation_down + 1) - a->top;
+    for (size_t i = 0; i < a->stride_down; i++) {
+        if (below + (ptrdiff_t)i < 0 || below + (ptrdiff_t)i >= (ptrdiff_t)a->height) continue;
+        const float *line = a->x + (size_t)(below + (ptrdiff_t)i) * a->width * a->channels + first;
+        for (size_t p = begin * a->stride_across; p < last * a->stride_across && p < a->width; p++) {
+            for (size_t c = 0; c < channels; c += 16) _mm_prefetch((const char *)(line + p * a->channels + c), _MM_HINT_T1);
+        }
+    }
+}
+
 void TN_ISA(depth)(const struct tn_depth_args *a)
 {
     const struct depth_group *groups = depth_groups(a);
@@ -250,6 +283,8 @@ void TN_ISA(depth)(const struct tn_depth_args *a)
                                   .rows = hi - lo, .channels = a->channels - c < block ? a->channels - c : block, .y = a->y + start + (ptrdiff_t)c,
                                   .residual = a->residual ? a->residual + start + (ptrdiff_t)c : NULL};
             r.bounded = depth_bounds(after, &r.low, &r.high);
+            r.gated = after->kind == TN_FINISH_HARD_SWISH && !after->line;
+            depth_ask(a, row, c, r.channels, begin, last);
             if (hi > lo) r.x += (size_t)(top + (ptrdiff_t)(lo * a->dilation_down)) * a->width * a->channels;
             for (size_t i = begin; a->zeros && i < last; i++) depth_zeros(&r, row, i, c);
             if (!a->zeros) depth_columns(&r, begin, last, groups);
