@@ -200,6 +200,13 @@ void tn_description_all_findings(const struct tn_description *d, struct tn_findi
     append_findings(d, NULL, true, out);
 }
 
+uint64_t tn_token_types(const struct tn_description *d)
+{
+    uint64_t stated = d->component_count ? tn_component_value(&d->components[0], "type_vocab_size")->u : 0;
+    bool none = d->graph && d->graph->texts && d->graph->texts->types == TN_NO_PORT;
+    return none && stated > 1 ? 1 : stated;
+}
+
 const struct tn_prompt *tn_description_prompt(const struct tn_description *d, struct tn_str name)
 {
     for (uint32_t i = 0; i < d->prompt_count; i++)

@@ -258,6 +258,11 @@ void tn_description_free(struct tn_description *d);
 const struct tn_value *tn_component_value(const struct tn_component *c, const char *name);
 /* Tokens for which the configuration has positions; 0: it does not say. *hard: more would be read past a table's end. */
 uint64_t tn_component_positions(const struct tn_component *c, bool *hard);
+/*
+ * Token types that the network tells apart: type_vocab_size, or 1 of a graph that takes none although the configuration has
+ * several; 0: it has none, or the configuration says nothing.
+ */
+uint64_t tn_token_types(const struct tn_description *d);
 /* Prompt by name, or NULL. */
 const struct tn_prompt *tn_description_prompt(const struct tn_description *d, struct tn_str name);
 const char *tn_module_kind_name(enum tn_module_kind kind);

@@ -27,7 +27,7 @@ bool tn_need_encoder(const struct tn_description *d, struct tn_findings *finding
 
 bool tn_types_fit(const struct tn_description *d, bool pair)
 {
-    uint64_t rows = d->component_count ? tn_component_value(&d->components[0], "type_vocab_size")->u : 0;
+    uint64_t rows = tn_token_types(d);
     return !d->tokenizer.type_ids || rows == 0 || d->tokenizer.types[pair] <= rows;
 }
 
@@ -44,7 +44,14 @@ static void need_types(const struct tn_description *d, bool pair, struct tn_find
     if (fact && fact->origin == TN_FROM_FILE) tn_at_pointer(f, fact->file, fact->pointer);
     tn_found(f, "type ids up to %llu by %.*s", (unsigned long long)t->types[pair] - 1,
              TN_FMT_ARG(t->tokenizer_json.n ? t->tokenizer_json : t->vocab_txt));
-    tn_expected(f, "type ids below type_vocab_size %llu", (unsigned long long)tn_component_value(&d->components[0], "type_vocab_size")->u);
+    uint64_t stated = tn_component_value(&d->components[0], "type_vocab_size")->u;
+    if (tn_token_types(d) < stated) {
+        tn_at_file(f, d->graph->file->path);
+        tn_expected(f, "a graph with an input token_type_ids: type_vocab_size is %llu", (unsigned long long)stated);
+        tn_remedy(f, "export the graph with token_type_ids among its inputs");
+        return;
+    }
+    tn_expected(f, "type ids below type_vocab_size %llu", (unsigned long long)stated);
     tn_remedy(f, "tokenizer and weights belong to different models; or leave token_type_ids out of model_input_names");
 }
 

@@ -2,6 +2,8 @@
 #ifndef TN_TEST_HEADS_UTIL_H
 #define TN_TEST_HEADS_UTIL_H
 
+#include "texts_kit.h"
+
 #include "api_util.h"
 
 #include "base/json.h"
@@ -11,7 +13,7 @@ struct heads_golden {
     struct tn_json_doc doc;
     struct tn_json root;
     char *text;
-    char path[512]; /* of the package */
+    char path[1280]; /* of the package */
 };
 
 /* golden/heads/FILE and the package that it names. */

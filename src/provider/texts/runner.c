@@ -56,7 +56,7 @@ static bool indices_fit(const struct tn_text_graph *t, const struct tn_invocatio
 {
     for (int32_t i = call->offsets[s]; i < call->offsets[s + 1]; i++) {
         if (call->ids[i] < 0 || (uint64_t)call->ids[i] >= t->vocab_size) return false;
-        if (t->graph->texts->types == TN_NO_PORT || !call->type_ids || !t->type_count) continue;
+        if (!call->type_ids || !t->type_count) continue;
         if (call->type_ids[i] < 0 || (uint64_t)call->type_ids[i] >= t->type_count) return false;
     }
     return true;

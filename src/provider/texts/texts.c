@@ -121,7 +121,7 @@ void tn_text_graph_make(struct tn_text_graph *t, const struct tn_component_reque
                                 .hides = r->hiding_rows > 0,
                                 .from_pad = c->schema->reserved_by != NULL,
                                 .vocab_size = value_of(c, "vocab_size"),
-                                .type_count = value_of(c, "type_vocab_size"),
+                                .type_count = tn_token_types(r->d),
                                 .pad_id = value_of(c, "pad_token_id"),
                                 .max_rows = r->max_rows};
     if (!choose_output(t, r, findings)) return;
