@@ -26,7 +26,7 @@ struct tn_builder {
     struct tn_error *scratch;      /* of reads whose failure becomes a finding */
     const struct tn_doc_marks *marks; /* of tenon_package.json while it is read: what its table refused; else NULL */
     struct tn_error *err;          /* the caller's */
-    bool over_graph; /* the weights may be a graph that takes texts (dialect/graph_texts.c): bare dialects are not asked */
+    bool over_graph; /* a component's weights may be a graph (dialect/graph_texts.c): dialects of bare weights are not asked */
     enum tn_status failed;
 };
 

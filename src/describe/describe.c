@@ -81,7 +81,7 @@ static enum tn_status describe_once(const struct tn_inventory *inv, const struct
         b.over_graph = over_graph;
         begin(&b);
         if (!run_dialect(&b, false)) refuse_unknown(&b);
-        if (over_graph) tn_describe_graph_texts(&b);
+        if (b.over_graph) tn_describe_graph_texts(&b);
         tn_describe_requirements(&b);
         tn_builder_finish(&b);
     }

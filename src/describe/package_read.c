@@ -159,22 +159,31 @@ static void refuse_folder(struct tn_builder *b, struct tn_json entry, const stru
     tn_expected(f, "\"%.*s\", where %.*s is", TN_FMT_ARG(variant->folder), TN_FMT_ARG(variant->id));
 }
 
+/* A graph stands in the component's folder or below it, commonly in "onnx"; other weights in the folder itself. */
+static bool belongs(const struct tn_variant *v, struct tn_str folder)
+{
+    if (!v->graph) return tn_str_eq(v->folder, folder);
+    bool below = v->place.n > folder.n && memcmp(v->place.s, folder.s, folder.n) == 0 && v->place.s[folder.n] == '/';
+    return folder.n == 0 || tn_str_eq(v->place, folder) || below;
+}
+
 /* The document's variant, unless the caller asks for another one of the same folder. */
 static const struct tn_variant *variant_of(struct tn_builder *b, struct tn_json entry, struct tn_str folder)
 {
     struct tn_json v = tn_json_get(entry, "variant");
     struct tn_str id = TN_STR("");
     const struct tn_inventory *inv = b->inv;
+    b->over_graph = true;
     if (b->options->variant || !tn_json_str(v, &id)) {
         const struct tn_variant *chosen = tn_describe_variant(b, folder, false);
-        if (chosen && chosen->executable && !tn_str_eq(chosen->folder, folder)) refuse_folder(b, entry, chosen);
+        if (chosen && chosen->executable && !belongs(chosen, folder)) refuse_folder(b, entry, chosen);
         return chosen;
     }
     for (uint32_t i = 0; i < inv->variant_count; i++) {
         const struct tn_variant *variant = &inv->variants[i];
         if (!tn_str_eq(variant->id, id)) continue;
-        if (!variant->executable || variant->graph) tn_refuse_container(b, variant);
-        else if (!tn_str_eq(variant->folder, folder)) refuse_folder(b, entry, variant);
+        if (!variant->executable) tn_refuse_container(b, variant);
+        else if (!belongs(variant, folder)) refuse_folder(b, entry, variant);
         return variant;
     }
     struct tn_finding *f = tn_package_refuse(b, v, TN_ARTIFACT_MISSING, "names weights that the package does not hold");
