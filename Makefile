@@ -15,6 +15,7 @@
 #   make bench-documents  what validating a metadata document takes
 #   make install          PREFIX, DESTDIR                make cross-aarch64 compile for 64-bit ARM
 #   make fetch-models     real packages into the cache   make clean
+#   make deps-onnxruntime the library of ONNX Runtime into the cache, for the provider of that name
 
 CFG ?= release
 OUT := build
@@ -77,7 +78,7 @@ CLI_OBJECTS := $(CLI_SOURCES:%.c=$(OBJ)/%.o)
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(OBJ)/%.o)
 
 .PHONY: all lib demo check check-onnx check-parity check-asan check-ubsan check-tsan check-fault check-locale fuzz fuzz-build \
-	fuzz-replay bench bench-graphs bench-kernels bench-native bench-documents lint golden install uninstall cross-aarch64 clean deps fetch-models tests FORCE
+	fuzz-replay bench bench-graphs bench-kernels bench-native bench-documents lint golden install uninstall cross-aarch64 clean deps fetch-models deps-onnxruntime tests FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -219,6 +220,9 @@ demo: deps
 
 fetch-models:
 	@tools/fetch-models
+
+deps-onnxruntime:
+	@tools/deps-onnxruntime
 
 BENCHES := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 

@@ -41,7 +41,8 @@ struct api {
     tn_error *err;
 };
 
-static inline bool api_begin(struct api *a, unsigned threads)
+/* `library`: of ONNX Runtime; NULL: the loader's places. */
+static inline bool api_begin_with(struct api *a, unsigned threads, const char *library)
 {
     a->host.blocks = a->host.bytes = 0;
     tn_runtime_options o = TN_INIT(tn_runtime_options);
@@ -49,8 +50,14 @@ static inline bool api_begin(struct api *a, unsigned threads)
     o.release = api_release;
     o.allocator_user = &a->host;
     o.threads = threads;
+    o.onnxruntime_library = library;
     a->err = tn_error_new();
     return a->err && tn_runtime_new(&o, &a->runtime, a->err) == TN_OK;
+}
+
+static inline bool api_begin(struct api *a, unsigned threads)
+{
+    return api_begin_with(a, threads, NULL);
 }
 
 /* Everything is freed; nothing of the host's memory is held any more. */

@@ -12,17 +12,23 @@ static inline tn_package *tensor_open(struct api *a, const char *name)
 }
 
 /* NULL with a->err filled. */
-static inline tn_session *tensor_session(struct api *a, const char *name)
+static inline tn_session *tensor_session_of(struct api *a, const char *name, const char *provider)
 {
     tn_plan_options o = TN_INIT(tn_plan_options);
     tn_package *package = tensor_open(a, name);
     tn_plan *plan = NULL;
     tn_session *session = NULL;
     o.task = "tensor";
+    o.provider = provider;
     if (package && tn_plan_new(package, &o, &plan, a->err) == TN_OK) (void)tn_session_load(plan, NULL, &session, a->err);
     tn_plan_free(plan);
     tn_package_free(package);
     return session;
+}
+
+static inline tn_session *tensor_session(struct api *a, const char *name)
+{
+    return tensor_session_of(a, name, NULL);
 }
 
 static inline tn_port_value tensor_f32(const char *name, size_t rank, const int64_t *dims, const float *data)

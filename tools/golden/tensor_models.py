@@ -148,6 +148,20 @@ def bodies():
                  [tensor("trips", np.array(3, np.int64)), tensor("zero", np.zeros(4, np.float32))])
 
 
+def long():
+    """As many products one after another as the caller asks for: something to stop."""
+    body = helper.make_graph([node("MatMul", ["h", "w"], ["g"]), node("Identity", ["cond"], ["cond_out"])], "body",
+                             [value("i", I64, []), value("cond", TensorProto.BOOL, []), value("h", F32, [64, 64])],
+                             [value("cond_out", TensorProto.BOOL, []), value("g", F32, [64, 64])])
+    return model([node("Loop", ["trips", "", "x"], ["y"], body=body)], [value("x", F32, [64, 64]), value("trips", I64, [])], [value("y", F32, [64, 64])],
+                 [tensor("w", np.eye(64, dtype=np.float32))])
+
+
+def lies():
+    """An output that is stated narrower than it comes out."""
+    return model([node("Add", ["x", "x"], ["y"]), node("NonZero", ["x"], ["z"])], [value("x", F32, [3])], [value("y", F32, [3]), value("z", I64, [1, 2])])
+
+
 def zipmap(columns="k", **keys):
     """Scores by class as maps, and the same scores dense, of which the maps are made."""
     maps = helper.make_sequence_type_proto(helper.make_map_type_proto(STR if "classlabels_strings" in keys else I64, helper.make_tensor_type_proto(F32, [])))
@@ -239,7 +253,7 @@ def main():
     write_stateful(OUT / "stateful")
     models = {"add": add(), "kinds": kinds(), "sequence": sequence(), "state": state(), "gaps": gaps(), "all_gaps": all_gaps(), "zipmap_text": zipmap(classlabels_strings=["zebra", "ant"]), "zipmap_int": zipmap(classlabels_int64s=[7, -3]),
               "zipmap_both": zipmap(classlabels_strings=["a", "b"], classlabels_int64s=[1, 2]), "zipmap_neither": zipmap(),
-              "zipmap_short": zipmap(columns=2, classlabels_int64s=[1, 2, 3]), "bodies": bodies(), "softmax11": softmax(11),
+              "zipmap_short": zipmap(columns=2, classlabels_int64s=[1, 2, 3]), "bodies": bodies(), "long": long(), "lies": lies(), "softmax11": softmax(11),
               "softmax13": softmax(13), **versions()}
     for name, m in models.items():
         (OUT / f"{name}.onnx").write_bytes(m.SerializeToString())
