@@ -4,6 +4,8 @@
  */
 #include "documents_kit.h"
 
+#include "describe/convention.h"
+
 /* ---- differences ------------------------------------------------------------------------------------------------------- */
 
 static size_t warnings(const struct tn_description *d)
@@ -215,6 +217,40 @@ TEST(a_prompt_beside_a_refused_convention)
                "\"Q: \" by config_sentence_transformers.json#/prompts/query");
     KIT_EXPECT(d, TN_WARNING, TN_UNSUPPORTED_CONFIG, "config.json", "/hidden_act", NULL, "sine");
     CHECK_INT(warnings(d), 2);
+    kit_close(d);
+}
+
+/* What the documents name is theirs; what else a convention would read is beside them. */
+TEST(files_beside_a_contract)
+{
+    static const struct {
+        const char *path;
+        bool beside;
+    } rows[] = {
+        {"config.json", true},  {"vocab.txt", true},           {"tokenizer.json", false}, {DOCUMENT, false},
+        {CONTRACT, false},      {"model.safetensors", false}, {"nowhere.json", false},   {"special_tokens_map.json", true},
+    };
+    REQUIRE(documents_alone());
+    kit_put("config.json", KIT_CONFIG);
+    kit_put("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n");
+    kit_put("special_tokens_map.json", "{}");
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (tn_is_beside_contract(d, tn_str_of(rows[i].path)) != rows[i].beside) test_fail(__FILE__, __LINE__, "%s", rows[i].path);
+    kit_close(d);
+    kit_edit(DOCUMENT, "\"tokenizer_json\": \"tokenizer.json\"", "\"tokenizer_json\": \"\"");
+    kit_edit(DOCUMENT, "\"vocab_txt\": \"\"", "\"vocab_txt\": \"vocab.txt\"");
+    kit_edit(DOCUMENT, "\"source\": \"file\"", "\"source\": \"vocab\"");
+    d = kit_describe();
+    REQUIRE(d);
+    CHECK(!tn_is_beside_contract(d, TN_STR("vocab.txt")));
+    kit_close(d);
+    /* Without a contract nothing is beside one. */
+    kit_new();
+    d = kit_describe();
+    REQUIRE(d);
+    CHECK(!tn_is_beside_contract(d, TN_STR("config.json")));
     kit_close(d);
 }
 

@@ -360,6 +360,7 @@ TEST(one_wrong_number_hides_no_other)
     CHECK_INT(told(d, CONTRACT, "/model/max_sequence_length", "64 in the contract, 128 by " DOCUMENT "#/model/context_length"), 1);
     CHECK_INT(told(d, CONTRACT, "/package/tokenizer/special_tokens/eos/id", "2 in the contract, 3 by " DOCUMENT "#" EOS), 1);
     CHECK_INT(told(d, DOCUMENT, "/search/max_p", "unknown"), 1);
+    KIT_EXPECT(d, TN_WARNING, TN_METADATA_INVALID, DOCUMENT, "/search/max_p", "neither carried nor listed", NULL, NULL, "describe the package again");
     CHECK_INT(told(d, DOCUMENT, "/search/min_p", ""), 0); /* an import that stopped short may not have come to it */
     kit_close(d);
 }

@@ -67,3 +67,39 @@ TEST(nothing_stands_behind_a_sparse_vector)
         kit_close(d);
     }
 }
+
+/* Only a sparse vector is cut to its largest terms, and only a head over the vocabulary gives one. */
+TEST(terms_of_a_sparse_vector)
+{
+    REQUIRE(sparse_documents());
+    kit_edit(DOCUMENT, "\"max_active_dims\": null", "\"max_active_dims\": 3");
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    KIT_CLEAN(d);
+    CHECK_INT(d->max_active_dims, 3);
+    kit_close(d);
+    REQUIRE(documents_alone());
+    kit_edit(DOCUMENT, "\"max_active_dims\": null", "\"max_active_dims\": 3");
+    d = kit_describe();
+    REQUIRE(d);
+    KIT_EXPECT(d, TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT, "/max_active_dims", "belongs to sparse vectors", "3", "splade_pooling");
+    kit_close(d);
+    REQUIRE(sparse_documents());
+    kit_edit(DOCUMENT, "\"kind\": \"masked_lm\"", "\"kind\": \"token_classification\"");
+    d = kit_describe();
+    REQUIRE(d);
+    KIT_EXPECT(d, TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT, "/modules/1/kind", "stands behind no head over the vocabulary");
+    kit_close(d);
+}
+
+/* The encoder's module is where its component is. */
+TEST(the_folder_of_the_encoder)
+{
+    REQUIRE(documents_alone());
+    kit_edit(DOCUMENT, "\"kind\": \"transformer\",\n      \"path\": \"\"", "\"kind\": \"transformer\",\n      \"path\": \"2_Dense\"");
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    KIT_EXPECT(d, TN_BLOCKER, TN_METADATA_INVALID, DOCUMENT, "/modules/0/path", "another folder than its component", "\"2_Dense\"",
+               "the component's folder");
+    kit_close(d);
+}
