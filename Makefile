@@ -8,6 +8,7 @@
 #   make check-tsan       concurrent tests under TSan    make check-fault   allocation-failure sweeps, full stride
 #   make check-parity     against the Python references  make golden        make the goldens again
 #   make check-onnx       graphs: the onnx package's backend cases, real packages against ONNX Runtime
+#   make onnx-table       those cases through ONNX Runtime beside ours
 #   make fuzz             each target FUZZ_SECONDS       make fuzz-replay   corpora and past findings
 #   make bench            ratios against peers           make bench-native  only our own figures
 #   make bench-graphs     graphs and forests beside other runtimes
@@ -77,7 +78,7 @@ LIB_OBJECTS := $(SOURCES:%.c=$(OBJ)/%.o)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(OBJ)/%.o)
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(OBJ)/%.o)
 
-.PHONY: all lib demo check check-onnx check-parity check-asan check-ubsan check-tsan check-fault check-locale fuzz fuzz-build \
+.PHONY: all lib demo check check-onnx onnx-table check-parity check-asan check-ubsan check-tsan check-fault check-locale fuzz fuzz-build \
 	fuzz-replay bench bench-graphs bench-kernels bench-native bench-documents lint golden install uninstall cross-aarch64 clean deps fetch-models deps-onnxruntime tests FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -181,6 +182,10 @@ check-fault: deps
 # The backend cases of the onnx package on our own kernels, then real graph packages against ONNX Runtime.
 check-onnx: all $(OUT)/tests/onnx-backend
 	@tools/check-onnx $(OUT)
+
+# The same cases through ONNX Runtime beside ours, every difference with its reason.
+onnx-table: $(OUT)/tests/onnx-backend
+	@tools/onnx/table $(OUT)
 
 check-parity: all tests $(OUT)/tests/onnx-backend
 	@tools/check-parity $(OUT)

@@ -105,13 +105,16 @@ static void judge_domain(void *user, const struct tn_node *n)
 {
     struct tn_assessment *a = user;
     static const char *const own[] = {"ai.onnx", "ai.onnx.ml", "com.microsoft"};
+    bool standard = n->domain.n > 8 && memcmp(n->domain.s, "ai.onnx.", 8) == 0;
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         if (tn_str_is(n->domain, own[i])) return;
     for (size_t i = 0; i < a->findings.count; i++) { /* once for each operator */
         struct tn_str said = tn_str_of(a->findings.items[i].found);
         if (said.n > n->type.n && memcmp(said.s, n->type.s, n->type.n) == 0 && said.s[n->type.n] == ' ') return;
     }
-    struct tn_finding *f = refuse(a, TN_CUSTOM_CODE_DENIED, "an operator needs a library of custom operators, and none is permitted");
+    struct tn_finding *f = refuse(a, standard ? TN_UNSUPPORTED_OPERATOR : TN_CUSTOM_CODE_DENIED,
+                                  standard ? "ONNX Runtime has no operators of this domain"
+                                           : "an operator needs a library of custom operators, and none is permitted");
     tn_at_element(f, TN_ELEMENT_OPERATOR, n->name);
     tn_found(f, "%.*s of the domain %.*s", TN_FMT_ARG(n->type), TN_FMT_ARG(n->domain));
     tn_expected(f, "operators of ai.onnx, ai.onnx.ml and com.microsoft");

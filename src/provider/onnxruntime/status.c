@@ -20,8 +20,15 @@ static const char *code_name(int code)
     return code >= 0 && code < TN_ORT_CODES ? names[code] : "of a code that we do not know";
 }
 
-static enum tn_status status_of(int code, enum tn_phase phase)
+/* Of a load that failed: an operator that it does not know, or that does not take the attributes it is given. */
+static bool is_inability(const char *text)
 {
+    return text && (strstr(text, "is not a registered function/op") || strstr(text, "Exception during initialization"));
+}
+
+static enum tn_status status_of(int code, enum tn_phase phase, const char *text)
+{
+    if (phase == TN_PHASE_LOAD && is_inability(text)) return TN_UNSUPPORTED_OPERATOR;
     switch (code) {
     case TN_ORT_NOT_IMPLEMENTED:
     case TN_ORT_INVALID_GRAPH:
@@ -51,7 +58,7 @@ enum tn_status tn_ort_fail(const struct tn_ort_api *api, struct tn_ort_status *s
     if (!status) return TN_OK;
     int code = api->code_of(status);
     const char *text = api->text_of(status);
-    enum tn_status st = status_of(code, phase);
+    enum tn_status st = status_of(code, phase, text);
     struct tn_finding *f = tn_error_set(err, st, phase, "ONNX Runtime %s: %s", phase == TN_PHASE_LOAD ? "does not load the graph" : "failed", code_name(code));
     if (text) place(f, text);
     if (text && !quiet) tn_found(f, "%.480s", text);
