@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum role { NONE, DEEP, DENSE, EACH, JOIN, LARGEST, MEAN, BLOCKS, NEAREST };
+enum role { NONE, DEEP, DENSE, EACH, JOIN, LARGEST, AROUND, MEAN, BLOCKS, NEAREST };
 
 struct tn_last {
     uint32_t nodes, values; /* as many as there were */
@@ -178,6 +178,7 @@ static enum role role_of(const struct tn_rewrite *w, const struct tn_node *n)
     if (!is_image(w, n->in[0])) return NONE;
     if (name_of_each(n)) return EACH;
     if (tn_is(n, "MaxPool")) return is_small_window(n) ? LARGEST : NONE;
+    if (tn_is(n, "AveragePool")) return is_small_window(n) ? AROUND : NONE;
     if (makes_blocks(w, n)) return BLOCKS;
     if (copies_nearest(n)) return NEAREST;
     return means_planes(w, n) ? MEAN : NONE;
@@ -373,7 +374,7 @@ bool tn_patch_last(struct tn_rewrite *w, uint32_t i)
         in[k] = turns_operand(w, &n, role, k) ? counterpart(w, i, n.in[k]) : n.in[k];
         if (in[k].value == TN_NET_NONE && n.in[k].value != TN_NET_NONE) return false;
     }
-    static const char *const names[] = {[DEEP] = "LastConv", [DENSE] = "LastConv", [JOIN] = "Concat", [LARGEST] = "LastMaxPool", [MEAN] = "LastAverage",
+    static const char *const names[] = {[DEEP] = "LastConv", [DENSE] = "LastConv", [JOIN] = "Concat", [LARGEST] = "LastMaxPool", [AROUND] = "LastAveragePool", [MEAN] = "LastAverage",
                                         [BLOCKS] = "LastUp", [NEAREST] = "Resize"};
     struct tn_new_node node = {.type = role == EACH ? name_of_each(&n) : names[role], .version = n.version, .in = in, .in_count = n.in_count,
                                .attrs = n.attrs, .attr_count = n.attr_count};

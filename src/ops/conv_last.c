@@ -195,7 +195,7 @@ static struct tn_pixels_args rows_of(const struct job *j, const float *x, size_t
 static void factor_rows(const struct job *j, size_t begin, size_t end, unsigned part, unsigned parts, float *room)
 {
     const size_t c = j->channels;
-    size_t most = TN_LAST_STRIP / c / 12 * 12;
+    size_t most = tn_last_strip(c, j->all.maps);
     if (most < 12) most = 12;
     for (size_t at = begin, last; at < end; at = last) {
         size_t image = at / j->out_pixels;
@@ -350,7 +350,7 @@ static bool one_by_one(const struct tn_window *w)
 static bool run_job(struct tn_run *r, struct job *j)
 {
     const bool deep = j->weights->deep, direct = !deep && one_by_one(j->w);
-    size_t most = TN_LAST_STRIP / j->all.k / 12 * 12, floats;
+    size_t most = j->factor ? tn_last_strip(j->all.k, j->all.maps) : TN_LAST_STRIP / j->all.k / 12 * 12, floats;
     unsigned threads = tn_last_threads(r, j->images * j->out_pixels * (deep ? j->channels : 1), deep ? j->all.k : j->all.k * j->all.maps);
     if (deep && j->all.residual && j->all.residual_maps != j->all.maps) return tn_run_refuse(r, "an addend as wide as the result", "a narrow one");
     if (j->factor && !direct) return tn_run_refuse(r, "windows of one pixel behind a factor", "others");

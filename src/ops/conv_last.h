@@ -30,8 +30,17 @@ bool tn_last_residual(struct tn_run *r, const struct tn_epilogue *e, struct tn_p
 /* Results first .. first + count - 1 of an image under depthwise windows. */
 void tn_last_deep(const struct tn_kernels *kernels, const struct tn_window *w, struct tn_depth_args a);
 
-/* Room of each thread for rows that stand between two operators: so many floats stay in the first cache beside weights. */
-enum { TN_LAST_STRIP = 6 << 10 };
+/*
+ * Rows of each thread that stand between two operators: in the first cache beside weights, but where the weights of the
+ * product are many, which each strip of rows reads all, in the second one.
+ */
+enum { TN_LAST_STRIP = 6 << 10, TN_LAST_LONG_STRIP = 24 << 10 };
+
+static inline size_t tn_last_strip(size_t channels, size_t maps)
+{
+    size_t floats = maps < TN_LAST_STRIP / channels ? TN_LAST_STRIP : maps > TN_LAST_LONG_STRIP / channels ? TN_LAST_LONG_STRIP : channels * maps;
+    return floats / channels / 12 * 12;
+}
 /* Whether the work is for all threads: multiply-adds of the whole call. */
 unsigned tn_last_threads(const struct tn_run *r, size_t results, size_t each);
 

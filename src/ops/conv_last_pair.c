@@ -209,7 +209,7 @@ static bool run_job(struct tn_run *r, struct job *j)
 {
     size_t channels = j->first.channels, floats;
     unsigned threads = tn_last_threads(r, j->images * j->out_pixels, channels * (j->second.maps + 9));
-    j->strip = TN_LAST_STRIP / channels / 12 * 12;
+    j->strip = tn_last_strip(channels, j->second.maps);
     if (j->strip < 24) j->strip = 24;
     if (!tn_mul(j->strip, channels, &floats) || !(j->wide.rows == 0 || keep_wide(j, &floats)) || !tn_mul(floats, sizeof(float), &j->share_bytes))
         return tn_run_no_memory(r);

@@ -2,7 +2,7 @@
  * Pools over images whose channels are neighbours, [N, H, W, C], which exec/patch_last.c states. Operators of the domain
  * "tenon", which no file can name; attributes are those of the operators that they stand for.
  *
- *     LastMaxPool  in X
+ *     LastMaxPool, LastAveragePool  in X
  *     LastAverage  in X; the mean of each channel of an image, [N, 1, 1, C]
  */
 #include "ops/conv_last.h"
@@ -13,7 +13,7 @@
 
 enum { TAPS = 64 }; /* of a window, at most */
 
-static bool infer_max(struct tn_infer *t)
+static bool infer_pool(struct tn_infer *t)
 {
     const struct tn_shape *x;
     struct tn_window w;
@@ -43,6 +43,7 @@ struct pool {
     const float *x;
     float *y;
     size_t channels;
+    bool with_pad; /* padding counts in a mean */
 };
 
 /* Pixels under one result, from left to right: NaN is passed by, as in planes. */
@@ -64,38 +65,78 @@ static void largest(float *y, const float *const *x, size_t taps, size_t channel
     }
 }
 
+/* The pixels under result `o` of row i of the results of all images; how many. */
+static size_t taps_under(const struct pool *p, uint64_t i, int64_t o, const float **taps)
+{
+    const struct tn_window *w = p->w;
+    const float *x = p->x + i / (uint64_t)w->out[0] * (uint64_t)(w->in[0] * w->in[1]) * p->channels;
+    int64_t top = (int64_t)(i % (uint64_t)w->out[0]) * w->stride[0] - w->begin[0], left = o * w->stride[1] - w->begin[1];
+    size_t met = 0;
+    for (int64_t k = 0; k < w->kernel[0] * w->kernel[1]; k++) {
+        int64_t row = top + k / w->kernel[1] * w->dilation[0], column = left + k % w->kernel[1] * w->dilation[1];
+        if (row >= 0 && row < w->in[0] && column >= 0 && column < w->in[1]) taps[met++] = x + (size_t)(row * w->in[1] + column) * p->channels;
+    }
+    return met;
+}
+
 /* Items are rows of results of all images. */
 static void max_rows(void *user, uint64_t begin, uint64_t end)
+{
+    const struct pool *p = user;
+    const float *taps[TAPS];
+    for (uint64_t i = begin; i < end; i++) {
+        for (int64_t o = 0; o < p->w->out[1]; o++) {
+            size_t met = taps_under(p, i, o, taps);
+            largest(p->y + (i * (uint64_t)p->w->out[1] + (uint64_t)o) * p->channels, taps, met, p->channels);
+        }
+    }
+}
+
+/* The sum from left to right, over `count`. */
+static void mean_of(float *y, const float *const *x, size_t taps, float count, size_t channels)
+{
+    for (size_t c = 0; c < channels; c++) y[c] = 0;
+    for (size_t t = 0; t < taps; t++) {
+        const float *p = x[t];
+        for (size_t c = 0; c < channels; c++) y[c] += p[c];
+    }
+    for (size_t c = 0; c < channels; c++) y[c] /= count;
+}
+
+static void mean_rows(void *user, uint64_t begin, uint64_t end)
 {
     const struct pool *p = user;
     const struct tn_window *w = p->w;
     const float *taps[TAPS];
     for (uint64_t i = begin; i < end; i++) {
-        const float *x = p->x + i / (uint64_t)w->out[0] * (uint64_t)(w->in[0] * w->in[1]) * p->channels;
-        float *y = p->y + i * (uint64_t)w->out[1] * p->channels;
-        int64_t top = (int64_t)(i % (uint64_t)w->out[0]) * w->stride[0] - w->begin[0];
-        for (int64_t o = 0; o < w->out[1]; o++, y += p->channels) {
-            int64_t left = o * w->stride[1] - w->begin[1];
-            size_t met = 0;
-            for (int64_t k = 0; k < w->kernel[0] * w->kernel[1]; k++) {
-                int64_t row = top + k / w->kernel[1] * w->dilation[0], column = left + k % w->kernel[1] * w->dilation[1];
-                if (row >= 0 && row < w->in[0] && column >= 0 && column < w->in[1]) taps[met++] = x + (size_t)(row * w->in[1] + column) * p->channels;
-            }
-            largest(y, taps, met, p->channels);
+        const int64_t down = tn_window_met(w, 0, (int64_t)(i % (uint64_t)w->out[0]), p->with_pad);
+        for (int64_t o = 0; o < w->out[1]; o++) {
+            size_t met = taps_under(p, i, o, taps);
+            mean_of(p->y + (i * (uint64_t)w->out[1] + (uint64_t)o) * p->channels, taps, met, (float)(down * tn_window_met(w, 1, o, p->with_pad)), p->channels);
         }
     }
 }
 
-static bool run_max(struct tn_run *r)
+static bool run_windows(struct tn_run *r, tn_items_fn *rows)
 {
     const struct tn_tensor *x = r->in[0];
     struct tn_window w;
     if (r->out[0]->count == 0) return true;
     tn_window_read(r->node, 2, &w);
     tn_window_fit(&w, x->dims + 1);
-    struct pool p = {&w, x->data, r->out[0]->data, (size_t)x->dims[3]};
-    tn_run_items(r, (uint64_t)(x->dims[0] * w.out[0]), (uint64_t)w.out[1] * p.channels * tn_window_count(w.kernel, 2), max_rows, &p);
+    struct pool p = {&w, x->data, r->out[0]->data, (size_t)x->dims[3], tn_attr_int(r->node, "count_include_pad", 0) != 0};
+    tn_run_items(r, (uint64_t)(x->dims[0] * w.out[0]), (uint64_t)w.out[1] * p.channels * tn_window_count(w.kernel, 2), rows, &p);
     return true;
+}
+
+static bool run_max(struct tn_run *r)
+{
+    return run_windows(r, max_rows);
+}
+
+static bool run_mean(struct tn_run *r)
+{
+    return run_windows(r, mean_rows);
 }
 
 struct average {
@@ -148,7 +189,8 @@ static bool run_average(struct tn_run *r)
 }
 
 static const struct tn_operator rows[] = {
-    {.domain = "tenon", .name = "LastMaxPool", .since = 1, .infer = infer_max, .run = run_max},
+    {.domain = "tenon", .name = "LastMaxPool", .since = 1, .infer = infer_pool, .run = run_max},
+    {.domain = "tenon", .name = "LastAveragePool", .since = 1, .infer = infer_pool, .run = run_mean},
     {.domain = "tenon", .name = "LastAverage", .since = 1, .infer = infer_average, .run = run_average},
 };
 

@@ -158,6 +158,31 @@ TEST(chains_go_through_plain_windows)
     expect_both(g, &in, "\"activation\":1,\"last\":7", "Transpose LastConv LastMaxPool LastConv LastConv LastConv LastMaxPool LastConv Transpose ");
 }
 
+/* Means of windows, whose padding counts or not. */
+static void average(const char *attrs)
+{
+    struct bytes g = {0};
+    uint64_t state = 8;
+    begin();
+    reals(&g, "v", "17,1,3,3", 153, -1, 1, &state);
+    reals(&g, "w", "9,17,1,1", 153, -1, 1, &state);
+    op(&g, "Conv", "x v", "a", "group=17 pads=1,1,1,1");
+    op(&g, "AveragePool", "a", "b", attrs);
+    op(&g, "Conv", "b w", "y", "");
+    port(&g, 11, "x", TN_EL_F32, "2,17,h,w");
+    port(&g, 12, "y", TN_EL_F32, "2,9,oh,ow");
+    struct given in = picture(2, 17, 11, 9);
+    expect_both(g, &in, "\"last\":3", "Transpose LastConv LastAveragePool LastConv Transpose ");
+}
+
+TEST(chains_go_through_means_of_windows)
+{
+    average("kernel_shape=3,2 strides=3,2");
+    average("kernel_shape=3,3 pads=1,1,1,1");
+    average("kernel_shape=3,4 pads=1,2,0,1 strides=2,2 count_include_pad=1 ceil_mode=1");
+    average("kernel_shape=2,2 auto_pad=SAME_UPPER");
+}
+
 /* Blocks of a transposed convolution, few maps of them and many; nearest neighbours by scales and by sizes. */
 static void grow(const char *up, const char *attrs, const char *maps, size_t count, const char *resize, const char *y)
 {

@@ -255,19 +255,6 @@ static void depth_columns(const struct depth_row *r, size_t begin, size_t end, c
     }
 }
 
-/* Asks for the rows of the input that the next row of results meets first, under columns [begin, last): an image is rarely near. */
-static void depth_ask(const struct tn_depth_args *a, size_t row, size_t first, size_t channels, size_t begin, size_t last)
-{
-    const ptrdiff_t below = (ptrdiff_t)(row * a->stride_down + (a->kernel_height - 1) * a->dilation_down + 1) - a->top;
-    for (size_t i = 0; i < a->stride_down; i++) {
-        if (below + (ptrdiff_t)i < 0 || below + (ptrdiff_t)i >= (ptrdiff_t)a->height) continue;
-        const float *line = a->x + (size_t)(below + (ptrdiff_t)i) * a->width * a->channels + first;
-        for (size_t p = begin * a->stride_across; p < last * a->stride_across && p < a->width; p++) {
-            for (size_t c = 0; c < channels; c += 16) _mm_prefetch((const char *)(line + p * a->channels + c), _MM_HINT_T1);
-        }
-    }
-}
-
 void TN_ISA(depth)(const struct tn_depth_args *a)
 {
     const struct depth_group *groups = depth_groups(a);
@@ -284,7 +271,6 @@ void TN_ISA(depth)(const struct tn_depth_args *a)
                                   .residual = a->residual ? a->residual + start + (ptrdiff_t)c : NULL};
             r.bounded = depth_bounds(after, &r.low, &r.high);
             r.gated = after->kind == TN_FINISH_HARD_SWISH && !after->line;
-            depth_ask(a, row, c, r.channels, begin, last);
             if (hi > lo) r.x += (size_t)(top + (ptrdiff_t)(lo * a->dilation_down)) * a->width * a->channels;
             for (size_t i = begin; a->zeros && i < last; i++) depth_zeros(&r, row, i, c);
             if (!a->zeros) depth_columns(&r, begin, last, groups);

@@ -13,6 +13,7 @@ enum {
     PIXELS_BLOCK = 64 << 10, /* floats of the rows of a block: a quarter of a small L2 cache */
     PIXELS_NEAR = 512,        /* bytes between a weight that is used and the one that is asked for */
     PIXELS_FAR = 4096,        /* by the first tile of a panel, to which weights come from afar */
+    PIXELS_LONG = 96,         /* steps of sums during which results arrive */
 };
 
 bool TN_ISA(pixels_pack_size)(size_t maps, size_t k, size_t *bytes)
@@ -156,6 +157,16 @@ TN_INLINE void pixels_finish(vec sum[TILE_ROWS][2], const struct pixel_tile *t, 
     }
 }
 
+/* Results are asked for while their sums are made: a store to memory that is not near has to read it first. */
+TN_INLINE void pixels_ask(const struct pixel_tile *t, const int rows, const int nv)
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; i++) {
+        _mm_prefetch((const char *)(t->y + (size_t)i * t->y_stride), _MM_HINT_T0);
+        if (nv == 2) _mm_prefetch((const char *)(t->y + (size_t)i * t->y_stride + VEC), _MM_HINT_T0);
+    }
+}
+
 /* total is read only when begin > 0, that is after the first tile_add has written it; gcc 14 does not see that. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -165,6 +176,7 @@ TN_INLINE void pixels_tile(const struct pixel_tile *t, float *total, const int r
 {
     vec sum[TILE_ROWS][2];
     size_t begin = 0;
+    if (t->k >= PIXELS_LONG) pixels_ask(t, rows, nv + half);
     for (; t->k - begin > TILE_CHUNK; begin += TILE_CHUNK) {
         pixels_sums(sum, t, begin, begin + TILE_CHUNK, rows, nv, half);
         tile_add(sum, total, begin == 0, rows, nv + half);
