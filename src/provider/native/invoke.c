@@ -266,7 +266,7 @@ enum tn_status tn_native_invoke(struct tn_instance *instance, const struct tn_in
     size_t n = call->sequences;
     uint64_t max_rows = instance->program->max_rows, rows = 0;
     if (n == 0) return TN_OK;
-    if (instance->texts) return tn_native_texts_invoke(instance, call, err);
+    if (instance->texts) return tn_texts_invoke(instance->texts, call, err);
     /* one block: pieces, finish times, order, scratch, chain, counting sort */
     size_t words = 3 * n + (size_t)max_rows + 2;
     size_t doubles = n * sizeof(struct piece) + instance->threads * sizeof(double);

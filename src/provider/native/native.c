@@ -22,7 +22,7 @@ static struct tn_instance *new_instance(const struct tn_assessment *a, const str
 void tn_native_release(struct tn_instance *instance)
 {
     if (!instance) return;
-    tn_native_texts_release(instance);
+    tn_texts_release(instance->texts);
     tn_native_net_release(instance);
     for (unsigned i = 0; instance->workspaces && i < instance->threads; i++) tn_workspace_release(&instance->workspaces[i], instance->alloc);
     for (uint32_t i = 0; i < TN_GRAPH_PARTS; i++) {
@@ -98,6 +98,11 @@ enum tn_status tn_native_program_load(struct tn_instance *instance, const struct
     return st ? st : make_workspaces(instance, err);
 }
 
+static enum tn_status run_graph(void *user, const struct tn_tensor_call *call, struct tn_error *err)
+{
+    return tn_native_net_run(user, call, err);
+}
+
 static enum tn_status native_load(const struct tn_assessment *a, const struct tn_component_request *request,
                                   const struct tn_load_env *env, struct tn_instance **out, struct tn_error *err)
 {
@@ -106,7 +111,10 @@ static enum tn_status native_load(const struct tn_assessment *a, const struct tn
     if (!instance) return tn_error_memory(err, TN_PHASE_LOAD, "loading a component");
     const struct tn_native_program *program = instance->program;
     enum tn_status st = program->net ? tn_native_net_load(instance, request, env, err) : tn_native_program_load(instance, request, env, err);
-    if (!st && program->texts) st = tn_native_texts_load(instance, request, env, err);
+    if (!st && program->texts) {
+        instance->digest = instance->graph->digest;
+        st = tn_texts_load(a, program->texts, request, env, run_graph, instance, &instance->texts, &instance->digest, err);
+    }
     if (st) tn_native_release(instance);
     else *out = instance;
     return st;
@@ -150,13 +158,7 @@ static void native_write(const struct tn_assessment *a, struct tn_json_writer *w
         tn_jw_member_cstr(w, "isa_class", program->kernels->isa_class);
         tn_jw_key(w, "dataflow");
         tn_jw_raw(w, program->net->members);
-        if (program->texts) tn_text_graph_write(w, program->texts);
-        if (program->tail) {
-            tn_jw_key(w, "graph");
-            tn_jw_begin_array(w);
-            tn_net_write_nodes(w, program->tail->graph.part[TN_GRAPH_TOKENS]->main);
-            tn_jw_end_array(w);
-        }
+        if (program->texts) tn_texts_write(w, program->texts);
         return;
     }
     tn_jw_member_cstr(w, "family", program->family->name);
@@ -200,8 +202,7 @@ static void native_fingerprint(const struct tn_assessment *a, struct tn_sha256 *
         tn_sha256_update(h, program->net->structure.bytes, sizeof(program->net->structure.bytes));
         tn_sha256_update_u64(h, program->net->without_count);
         for (size_t i = 0; i < program->net->without_count; i++) tn_sha256_update_str(h, tn_str_of(program->net->without[i]));
-        if (program->texts) tn_text_graph_fingerprint(program->texts, h);
-        if (program->tail) tn_native_tail_fingerprint(program->tail, h);
+        if (program->texts) tn_texts_fingerprint(program->texts, h);
         return;
     }
     tn_sha256_update_str(h, tn_str_of(program->family->name));

@@ -12,7 +12,6 @@
  * net_load.c  the same graph loaded, and its calls
  * net_digest.c the identities of a graph's structure and of its weights
  * tail.c      what follows rows that somebody else made: the package's modules
- * texts.c     a component whose weights are a graph
  */
 #ifndef TN_PROVIDER_NATIVE_H
 #define TN_PROVIDER_NATIVE_H
@@ -20,6 +19,7 @@
 #include "exec/exec.h"
 #include "provider.h"
 #include "provider/native/identity.h"
+#include "provider/native/tail.h"
 #include "provider/texts/texts.h"
 
 /*
@@ -50,8 +50,7 @@ struct tn_native_net {
 
 struct tn_native_program {
     const struct tn_native_net *net; /* NULL: a family's program, or a tail */
-    const struct tn_text_graph *texts; /* how texts go through `net`; NULL: they do not */
-    struct tn_native_program *tail;    /* what follows its rows; NULL: nothing */
+    struct tn_texts_plan *texts;       /* how texts go through `net`; NULL: they do not */
     const struct tn_kernels *kernels;
     const struct tn_family *family;
     struct tn_binding binding;
@@ -175,7 +174,7 @@ struct tn_native_graph {
 struct tn_instance {
     const struct tn_assessment *assessment;
     struct tn_native_graph *graph; /* owned; NULL: a family's program */
-    struct tn_native_texts *texts; /* owned; how texts go through `graph`; NULL: they do not */
+    struct tn_texts *texts;        /* owned; how texts go through `graph`; NULL: they do not */
     const struct tn_native_program *program;
     struct tn_alloc *alloc;
     struct tn_pool *pool;
@@ -207,38 +206,17 @@ void tn_native_net_release(struct tn_instance *instance);
 bool tn_digest_recall(const struct tn_context *ctx, const struct tn_digest *key, struct tn_digest *value);
 void tn_digest_remember(const struct tn_context *ctx, const struct tn_digest *key, const struct tn_digest *value);
 
-enum tn_status tn_native_invoke(struct tn_instance *instance, const struct tn_invocation *call, struct tn_error *err);
-void tn_native_release(struct tn_instance *instance);
 
-/* ---- rows that somebody else made --------------------------------------------------------------------------------- */
+/* ---- for rows that somebody else made (tail.h) -------------------------------------------------------------------- */
 
-/*
- * A program of the modules [first, end) of the request behind rows [T, width]; sets a->output_*, adds its sizes to
- * a->estimate. Lives in a's arena; a refusal becomes a finding and *out NULL, as where there are no modules: then the rows are
- * the result. tn_native_tail_release in any case.
- */
-enum tn_status tn_native_tail_assess(const struct tn_component_request *r, uint64_t width, struct tn_assessment *a,
-                                     struct tn_native_program **out, struct tn_error *err);
-void tn_native_tail_release(struct tn_native_program *tail);
-/* tn_native_invoke runs it, of an invocation with given rows; tn_native_release. */
-enum tn_status tn_native_tail_load(const struct tn_assessment *a, const struct tn_native_program *tail, const struct tn_component_request *r,
-                                   const struct tn_load_env *env, struct tn_instance **out, struct tn_error *err);
-/* What of it belongs in a fingerprint. */
-void tn_native_tail_fingerprint(const struct tn_native_program *tail, struct tn_sha256 *h);
-
-/* What a family's program comes to, once its graph is finished (program.c): sizes into a->estimate, output_* too. */
+/* What a program comes to, once its graph is finished (program.c): sizes into a->estimate, output_* too. */
 enum tn_status tn_native_program_finish(struct tn_native_program *program, struct tn_assessment *a, struct tn_error *err);
 enum tn_status tn_native_program_load(struct tn_instance *instance, const struct tn_component_request *r, const struct tn_load_env *env,
                                       struct tn_error *err);
 void tn_native_graph_fingerprint(const struct tn_graph *g, struct tn_sha256 *h);
 
-/* ---- texts through a graph ---------------------------------------------------------------------------------------- */
-
+/* A component whose weights are a graph: the graph (net.c), and texts through it. */
 enum tn_status tn_native_texts_assess(struct tn_native_program *program, struct tn_assessment *a, const struct tn_component_request *r,
                                       struct tn_error *err);
-enum tn_status tn_native_texts_load(struct tn_instance *instance, const struct tn_component_request *r, const struct tn_load_env *env,
-                                    struct tn_error *err);
-enum tn_status tn_native_texts_invoke(struct tn_instance *instance, const struct tn_invocation *call, struct tn_error *err);
-void tn_native_texts_release(struct tn_instance *instance);
 
 #endif

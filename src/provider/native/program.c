@@ -306,10 +306,17 @@ enum tn_status tn_native_assess(const struct tn_provider *p, const struct tn_com
     return TN_OK;
 }
 
+enum tn_status tn_native_texts_assess(struct tn_native_program *program, struct tn_assessment *a, const struct tn_component_request *r,
+                                      struct tn_error *err)
+{
+    enum tn_status st = tn_native_net_assess(program, a, r, err);
+    return st || a->decision != TN_ELIGIBLE ? st : tn_texts_assess(r, a, &program->texts, err);
+}
+
 void tn_native_forget(struct tn_assessment *a)
 {
     struct tn_native_program *program = a->state;
-    if (program->tail) tn_native_tail_release(program->tail);
+    tn_texts_forget(program->texts);
     if (program->net) tn_model_free(program->net->model);
     else tn_graph_release(&program->graph);
 }

@@ -5,6 +5,7 @@
 #include "provider/native/native.h"
 
 #include "base/checked.h"
+#include "net/write.h"
 
 static void refuse(struct tn_assessment *a, const struct tn_error *err, enum tn_status st)
 {
@@ -69,13 +70,14 @@ void tn_native_tail_release(struct tn_native_program *tail)
 }
 
 enum tn_status tn_native_tail_load(const struct tn_assessment *a, const struct tn_native_program *tail, const struct tn_component_request *r,
-                                   const struct tn_load_env *env, struct tn_instance **out, struct tn_error *err)
+                                   const struct tn_load_env *env, struct tn_instance **out, struct tn_digest *weights, struct tn_error *err)
 {
     struct tn_instance *instance = tn_calloc(env->ctx->alloc, 1, sizeof(*instance));
     *out = NULL;
     if (!instance) return tn_error_memory(err, TN_PHASE_LOAD, "loading modules");
     *instance = (struct tn_instance){.assessment = a, .program = tail, .alloc = env->ctx->alloc, .pool = env->pool, .threads = tail->threads};
     enum tn_status st = tn_native_program_load(instance, r, env, err);
+    *weights = instance->digest;
     if (st) tn_native_release(instance);
     else *out = instance;
     return st;
@@ -85,4 +87,9 @@ void tn_native_tail_fingerprint(const struct tn_native_program *tail, struct tn_
 {
     tn_sha256_update_str(h, tn_str_of(tail->kernels->isa_class));
     tn_native_graph_fingerprint(&tail->graph, h);
+}
+
+void tn_native_tail_write(struct tn_json_writer *w, const struct tn_native_program *tail)
+{
+    tn_net_write_nodes(w, tail->graph.part[TN_GRAPH_TOKENS]->main);
 }

@@ -306,13 +306,23 @@ static enum tn_status assess_graph(struct tn_ort_program *p, struct tn_assessmen
     enum tn_status st = read_graph(p, a, r, err);
     if (!st && !a->findings.blockers) st = summarise(p, a, r, err);
     if (!st && !a->findings.blockers) a->decision = TN_ELIGIBLE;
+    if (!st && r->component && a->decision == TN_ELIGIBLE) st = tn_texts_assess(r, a, &p->through, err);
     return st;
 }
 
-static void refuse_family(struct tn_assessment *a)
+/* The same component may lie beside the weights as a graph: which of them, the caller says. */
+static void refuse_family(struct tn_assessment *a, const struct tn_component_request *r)
 {
-    struct tn_finding *f = refuse(a, TN_UNKNOWN_FAMILY, "ONNX Runtime runs graphs, and the component is none");
+    const struct tn_inventory *inv = r->d->inv;
+    struct tn_finding *f = refuse(a, TN_UNKNOWN_FAMILY, "ONNX Runtime runs graphs, and the chosen weights are none");
+    if (r->d->variant) tn_found(f, "%.*s: %.*s", TN_FMT_ARG(r->d->variant->id), TN_FMT_ARG(r->d->variant->container));
     tn_expected(f, "a package or variant that is an ONNX graph");
+    for (uint32_t i = 0; i < inv->variant_count; i++) {
+        if (!inv->variants[i].graph || !inv->variants[i].executable) continue;
+        tn_remedy(f, "the package holds graphs as well: choose one, e.g. --variant %.*s", TN_FMT_ARG(inv->variants[i].id));
+        return;
+    }
+    tn_remedy(f, "use the provider native, or export the component as a graph");
 }
 
 enum tn_status tn_ort_assess(const struct tn_provider *provider, const struct tn_component_request *r, struct tn_assessment *a,
@@ -332,7 +342,7 @@ enum tn_status tn_ort_assess(const struct tn_provider *provider, const struct tn
     p->isa_class = tn_kernels_select(&cpu, NULL)->isa_class;
     a->state = p;
     if (!tn_ort_library(p->ort, &why)) refuse_missing(a, why);
-    else if (!r->graph) refuse_family(a);
+    else if (!r->graph) refuse_family(a, r);
     else st = assess_graph(p, a, r, own);
     if (st == TN_INSUFFICIENT_MEMORY) {
         tn_error_memory(err, TN_PHASE_ASSESS, "assessing a graph");

@@ -18,6 +18,7 @@
 /* Bytes of the package while a session is made. */
 struct reading {
     struct tn_instance *instance;
+    const struct tn_assessment *assessment;
     const struct tn_component_request *request;
     const struct tn_load_env *env;
     struct tn_error *err;
@@ -238,6 +239,11 @@ static enum tn_status check_ports(struct reading *r)
 
 /* ---- the transaction ------------------------------------------------------------------------------------------------ */
 
+static enum tn_status run_graph(void *user, const struct tn_tensor_call *call, struct tn_error *err)
+{
+    return tn_ort_run(user, call, err);
+}
+
 static enum tn_status load(struct reading *r)
 {
     struct tn_instance *x = r->instance;
@@ -260,6 +266,9 @@ static enum tn_status load(struct reading *r)
     if (!st && !tn_ort_see_partitions(x, r->request)) st = no_memory(r);
     free_files(r);
     x->memory.loading = false;
+    if (!st && x->program->through) {
+        st = tn_texts_load(r->assessment, x->program->through, r->request, r->env, run_graph, x, &x->through, &x->digest, r->err);
+    }
     return st;
 }
 
@@ -277,7 +286,7 @@ enum tn_status tn_ort_load(const struct tn_assessment *a, const struct tn_compon
     tn_arena_init(&x->arena, env->ctx->alloc);
     tn_heap_init(&x->heap, env->ctx->alloc);
     x->have_memory = tn_ort_memory_init(&x->memory, env->ctx->alloc);
-    struct reading r = {.instance = x, .request = request, .env = env, .err = err};
+    struct reading r = {.instance = x, .assessment = a, .request = request, .env = env, .err = err};
     enum tn_status st = x->have_memory ? load(&r) : tn_error_memory(err, TN_PHASE_LOAD, "loading a graph into ONNX Runtime");
     if (st) tn_ort_unload(x);
     else *out = x;
@@ -288,6 +297,7 @@ void tn_ort_unload(struct tn_instance *x)
 {
     if (!x) return;
     struct tn_alloc *alloc = x->ctx->alloc;
+    tn_texts_release(x->through);
     tn_ort_watch_end(&x->watch);
     if (x->run_options) x->api->run_options_release(x->run_options);
     if (x->session) x->api->session_release(x->session);

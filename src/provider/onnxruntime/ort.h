@@ -24,6 +24,7 @@
 #include "provider.h"
 #include "provider/onnxruntime/abi.h"
 #include "provider/onnxruntime/onnxruntime.h"
+#include "provider/texts/texts.h"
 
 /* Minor versions of 1.x: from the first to the last one that answers have been compared with (docs/ONNXRUNTIME.md). */
 enum { TN_ORT_OLDEST = 20, TN_ORT_NEWEST = 32 };
@@ -121,6 +122,7 @@ struct tn_ort_program {
     bool strict;        /* no node may go to another device */
     bool plain;         /* without its optimisations */
     bool texts;         /* a port carries strings: messages may quote them */
+    struct tn_texts_plan *through; /* how texts become calls; NULL: it is called with tensors */
     unsigned threads;
 };
 
@@ -192,6 +194,7 @@ struct tn_instance {
     struct tn_tensor **bound; /* by output: where its result is to be written; NULL: wherever the library likes */
     uint32_t *out_ports;
     struct tn_heap heap; /* of results */
+    struct tn_texts *through; /* owned; NULL: it is called with tensors */
     struct tn_partition *partitions; /* [TN_ORT_DEVICES] */
     uint32_t partition_count;
     struct tn_digest digest;

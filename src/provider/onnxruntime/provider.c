@@ -47,6 +47,13 @@ static void write(const struct tn_assessment *a, struct tn_json_writer *w)
     tn_jw_member_cstr(w, "isa_class", p->isa_class);
     tn_jw_key(w, "dataflow");
     tn_jw_raw(w, p->members);
+    if (p->through) tn_texts_write(w, p->through);
+}
+
+static void forget(struct tn_assessment *a)
+{
+    const struct tn_ort_program *p = a->state;
+    tn_texts_forget(p->through);
 }
 
 /* Version and build, the options of its sessions, and the processor, which its kernels are chosen by. */
@@ -60,12 +67,12 @@ static void fingerprint(const struct tn_assessment *a, struct tn_sha256 *h)
     tn_sha256_update_u64(h, p->strict);
     tn_sha256_update_u64(h, p->plain);
     tn_sha256_update(h, p->structure.bytes, sizeof(p->structure.bytes));
+    if (p->through) tn_texts_fingerprint(p->through, h);
 }
 
 static enum tn_status invoke(struct tn_instance *instance, const struct tn_invocation *call, struct tn_error *err)
 {
-    (void)instance;
-    (void)call;
+    if (instance->through) return tn_texts_invoke(instance->through, call, err);
     tn_error_set(err, TN_RUNTIME_FAILURE, TN_PHASE_EXECUTE, "the component takes tensors and no texts");
     return TN_RUNTIME_FAILURE;
 }
@@ -93,6 +100,7 @@ struct tn_ort *tn_ort_new(const struct tn_context *ctx, const char *path)
         .dtypes = dtypes,
         .describe = describe,
         .assess = tn_ort_assess,
+        .forget = forget,
         .write = write,
         .fingerprint = fingerprint,
         .load = tn_ort_load,
