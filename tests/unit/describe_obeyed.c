@@ -77,6 +77,9 @@ TEST(sizes_attention_and_precision_are_those_of_the_component)
     TOP "package:\n  tokenizer:\n    algorithm: " algorithm "\n    vocab_size: " size "\n" members
 #define SPECIAL(role, id, content) "    special_tokens:\n      " role ":\n        id: " id "\n        content: \"" content "\"\n"
 #define OF "/package/tokenizer"
+#define ALSO(role, id, content) "      " role ":\n        id: " id "\n        content: \"" content "\"\n"
+/* roles in no order of their texts */
+#define SEVERAL(sep) SPECIAL("unk", "1", "[UNK]") ALSO("pad", "0", "[PAD]") ALSO("sep", sep, "[SEP]") ALSO("cls", "2", "[CLS]") ALSO("mask", "4", "[MASK]")
 
 TEST(the_tokenizer_is_that_of_the_component)
 {
@@ -87,6 +90,7 @@ TEST(the_tokenizer_is_that_of_the_component)
         INVALID(TOP, TOKENIZER("wordpiece", "7", SPECIAL("cls", "3", "[SEP]")), OF "/special_tokens/cls/content",
                 "contradict each other", "[SEP]", "[CLS]"),
         INVALID(TOP, TOKENIZER("wordpiece", "7", SPECIAL("cls", "5", "[CLS]")), OF "/special_tokens/cls/id", "the tokenizer", "5", "2"),
+        INVALID(TOP, TOKENIZER("wordpiece", "7", SEVERAL("6")), OF "/special_tokens/sep/id", "the tokenizer", "6", "3, the id of \"[SEP]\""),
         INVALID(TOP, TOKENIZER("wordpiece", "7", SPECIAL("eos", "5", "nobody")), OF "/special_tokens/eos/content", "the tokenizer",
                 "nobody", "a token of"),
         INVALID(TOP, TOKENIZER("wordpiece", "7", "    artifacts:\n    - location: model.safetensors\n"), OF "/artifacts/0/location",
@@ -100,6 +104,7 @@ TEST(the_tokenizer_is_that_of_the_component)
         KIT_FAULT(CONTRACT, TOP, TOKENIZER("WordPiece", "7", "    byte_level: false\n    artifacts:\n    - location: tokenizer.json\n"
                                       SPECIAL("cls", "2", "[CLS]")), TN_NOTE),
         KIT_FAULT(CONTRACT, TOP, TOKENIZER("wordpiece", "7", SPECIAL("eos", "3", "[SEP]")), TN_NOTE),
+        KIT_FAULT(CONTRACT, TOP, TOKENIZER("wordpiece", "7", SEVERAL("3")), TN_NOTE),
         KIT_FAULT(DOCUMENT, "\"class\": \"BertTokenizer\"", "\"class\": \"PreTrainedTokenizerFast\"", TN_NOTE),
     };
     RUN(faults);
