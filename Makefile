@@ -14,6 +14,7 @@
 #   make bench-graphs     graphs and forests beside other runtimes
 #   make bench-kernels    GEMM, attention, norms beside the machine's peak
 #   make bench-documents  what validating a metadata document takes
+#   make bench-road       what a call costs over its own executor
 #   make install          PREFIX, DESTDIR                make cross-aarch64 compile for 64-bit ARM
 #   make fetch-models     real packages into the cache   make clean
 #   make deps-onnxruntime the library of ONNX Runtime into the cache, for the provider of that name
@@ -79,7 +80,7 @@ CLI_OBJECTS := $(CLI_SOURCES:%.c=$(OBJ)/%.o)
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(OBJ)/%.o)
 
 .PHONY: all lib demo check check-onnx onnx-table check-parity check-asan check-ubsan check-tsan check-fault check-locale fuzz fuzz-build \
-	fuzz-replay bench bench-graphs bench-kernels bench-native bench-documents lint golden install uninstall cross-aarch64 clean deps fetch-models deps-onnxruntime tests FORCE
+	fuzz-replay bench bench-graphs bench-kernels bench-native bench-documents bench-road lint golden install uninstall cross-aarch64 clean deps fetch-models deps-onnxruntime tests FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -250,6 +251,10 @@ $(OUT)/bench/kernels: $(OBJ)/bench/kernel/bench_kernels.o $(BENCH_SOURCES:%.c=$(
 
 bench-kernels: $(OUT)/bench/kernels
 	@$(OUT)/bench/kernels
+
+# The shared road beside the executor alone, on a graph that costs next to nothing.
+bench-road: $(OUT)/bench/road
+	@$(OUT)/bench/road tests/golden/tensor/add.onnx 2000
 
 bench-documents: $(OUT)/bench/documents
 	@$(OUT)/bench/documents --components 25 tests/golden/standard/packages/decoder/inference_metadata.yaml

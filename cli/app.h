@@ -126,6 +126,7 @@ int cli_tensor(struct cli *cli);
 int cli_graph(struct cli *cli);
 int cli_run(struct cli *cli);
 int cli_tokenize(struct cli *cli);
+int cli_compare(struct cli *cli);
 int cli_qualify(struct cli *cli);
 int cli_records(struct cli *cli);
 int cli_doctor(struct cli *cli);

@@ -4,6 +4,7 @@
 #include "beside.h"
 #include "memory.h"
 #include "npy_tensor.h"
+#include "ports.h"
 #include "state.h"
 
 #include <errno.h>
@@ -17,10 +18,7 @@ enum { SHOWN = 6 };
 
 struct tensor_call {
     struct cli *cli;
-    struct cli_npy_tensor *files; /* [inputs] */
-    char **texts;                 /* [inputs] of JSON files */
-    tn_port_value *inputs;
-    size_t count;
+    struct cli_ports ports;
     const tn_event *event;
     tn_event own;
     char **names; /* [outputs] of files in --output-dir */
@@ -32,52 +30,6 @@ struct tensor_call {
     struct cli_json_doc result_doc;
     struct cli_account account;
 };
-
-/* ---- values in ---- */
-
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n > m && strcmp(s + n - m, end) == 0;
-}
-
-static tn_status read_input(struct tensor_call *c, size_t i, const char *argument)
-{
-    struct cli *cli = c->cli;
-    const char *equals = strchr(argument, '='), *value = equals ? equals + 1 : "";
-    tn_port_value *v = &c->inputs[i];
-    size_t length = strlen(value);
-    tn_status status = TN_OK;
-    if (!equals || equals == argument) {
-        cli_refuse(cli, TN_INVALID_REQUEST, "input", "--input %.80s names no input", argument);
-        snprintf(cli->problem.expected, sizeof(cli->problem.expected), "NAME=FILE.npy, NAME=FILE.json or NAME=JSON");
-        return TN_INVALID_REQUEST;
-    }
-    if (ends_with(value, ".npy")) {
-        status = cli_npy_read(cli, "input", value, &c->files[i]);
-        *v = c->files[i].value;
-    } else {
-        if (ends_with(value, ".json")) {
-            status = cli_read_file(cli, "input", value, &c->texts[i], &length);
-            value = c->texts[i];
-        }
-        *v = (tn_port_value){.kind = TN_VALUE_JSON, .data = value, .size = length};
-    }
-    v->name = (tn_string){argument, (size_t)(equals - argument)};
-    return status;
-}
-
-static tn_status read_inputs(struct tensor_call *c)
-{
-    const struct cli_values *v = &c->cli->values;
-    c->count = v->input_count;
-    c->files = cli_alloc_zero(cli_product(c->count + 1, sizeof(*c->files)));
-    c->texts = cli_alloc_zero(cli_product(c->count + 1, sizeof(*c->texts)));
-    c->inputs = cli_alloc_zero(cli_product(c->count + 1, sizeof(*c->inputs)));
-    tn_status status = TN_OK;
-    for (size_t i = 0; status == TN_OK && i < c->count; i++) status = read_input(c, i, v->inputs[i]);
-    return status;
-}
 
 /* ---- the call ---- */
 
@@ -95,8 +47,8 @@ static tn_status call(struct tensor_call *c)
     tn_tensor_request request = TN_INIT(tn_tensor_request);
     tn_status status = cli_ask_load(cli, "tensor", &c->session);
     if (status != TN_OK) return status;
-    request.inputs = c->inputs;
-    request.count = c->count;
+    request.inputs = c->ports.inputs;
+    request.count = c->ports.count;
     if (cli->values.state) {
         status = tn_sequence_new(c->session, &c->sequence, cli->err);
         if (status == TN_OK) status = cli_state_load(cli, cli->values.state, c->sequence);
@@ -324,12 +276,8 @@ static void print_people(struct tensor_call *c)
 
 static void release(struct tensor_call *c)
 {
-    for (size_t i = 0; c->files && i < c->count; i++) cli_npy_release(&c->files[i]);
-    for (size_t i = 0; c->texts && i < c->count; i++) free(c->texts[i]);
     for (size_t i = 0; i < c->name_count; i++) free(c->names[i]);
-    free(c->files);
-    free(c->texts);
-    free(c->inputs);
+    cli_ports_release(&c->ports);
     free(c->names);
     if (c->result) cli_json_release(&c->result_doc);
     tn_document_free(c->result);
@@ -344,7 +292,7 @@ int cli_tensor(struct cli *cli)
     struct tensor_call c = {.cli = cli};
     tn_status status = cli_open_package(cli, true);
     if (status == TN_OK) status = cli_watch_signals(cli);
-    if (status == TN_OK) status = read_inputs(&c);
+    if (status == TN_OK) status = cli_ports_read(cli, &c.ports);
     if (status == TN_OK && cli->values.output_dir) status = cli_make_folder(cli, "output-dir", cli->values.output_dir);
     if (status == TN_OK) status = call(&c);
     if (status == TN_OK) status = write_files(&c);

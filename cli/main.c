@@ -17,7 +17,7 @@ static int (*const verbs[CLI_VERB_COUNT])(struct cli *) = {
     [CLI_RERANK] = cli_rerank,     [CLI_CLASSIFY] = cli_classify, [CLI_TAG] = cli_tag,
     [CLI_FILL] = cli_fill,         [CLI_ANSWER] = cli_answer,   [CLI_RUN] = cli_run,
     [CLI_TENSOR] = cli_tensor,     [CLI_GRAPH] = cli_graph,
-    [CLI_TOKENIZE] = cli_tokenize, [CLI_QUALIFY] = cli_qualify, [CLI_RECORDS] = cli_records, [CLI_DOCTOR] = cli_doctor,
+    [CLI_TOKENIZE] = cli_tokenize, [CLI_COMPARE] = cli_compare, [CLI_QUALIFY] = cli_qualify, [CLI_RECORDS] = cli_records, [CLI_DOCTOR] = cli_doctor,
     [CLI_FAMILIES] = cli_families, [CLI_TASKS] = cli_tasks,     [CLI_SCHEMA] = cli_schema, [CLI_HELP] = cli_help,
 };
 

@@ -119,15 +119,34 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
         "Texts come as for embed. Ids, type ids, attention mask, byte offsets into the text and vocabulary entries. Nothing "
         "is truncated unless --max-tokens asks for it.",
         "tenon tokenize ./model \"unaffable\"\ntenon tokenize ./model \"A question?\" --pair \"An answer.\" --json"},
+    [CLI_COMPARE] = {"compare", "PKG --providers A,B --input ...", 1, 1, "hold the answers of two providers against each other",
+        "Asks both the same and shows for each output the largest absolute and relative difference, the cosine, how often the "
+        "largest entry of a row is the same, and numbers that are not finite. The second provider is the reference. Exit code 0: "
+        "every output is inside its tolerance; 1: one is not.\n\n"
+        "Behind a name may stand options of that side, so that one provider can be compared with itself: native:without=all is "
+        "without rewritings of a graph, native:numeric=bf16, native:threads=1; several are separated by colons, parts of a value "
+        "by +.\n\n"
+        "A package that is a graph takes --input NAME=VALUE as `tenon tensor` does; any other task --task and --input FILE as "
+        "`tenon run` does. With --layers the values inside the graph are compared too, and the first that differs is shown with "
+        "the operator and the rewriting that made it. With --record the result is kept as evidence: qualified by a reference, "
+        "which is the other provider.",
+        "tenon compare ./model.onnx --providers native,onnxruntime --input image=image.npy --layers\n"
+        "tenon compare ./model.onnx --providers native,native:without=all --input image=image.npy --json\n"
+        "tenon compare ./model --task classify.text --providers native,native:numeric=bf16 --input request.json"},
     [CLI_QUALIFY] = {"qualify", "PKG", 1, 1, "test a package on this machine and keep a record",
         "Runs the invariants of the task and, with --golden, compares against answers of an independent "
         "implementation. The record goes into the state folder and names everything that was compared. The exit code "
         "is 1 when the suite found a failure.",
         "tenon qualify ./model --task embedding.dense --golden golden.json"},
-    [CLI_RECORDS] = {"records", "[list | show ID | export]", 0, 2, "list, show or export the records of qualification",
+    [CLI_RECORDS] = {"records", "[list | show ID | why ID [PKG] | withdraw ID | export]", 0, 3,
+        "list, show, explain, withdraw or export the records of qualification",
         "Records live in the state folder. `list` is the default; `export` prints all of them with their provenance "
-        "as one JSON document.",
-        "tenon records\ntenon records show 1"},
+        "as one JSON document.\n\n"
+        "`why` shows what a record rests on, what of that is still so in this build on this machine, and which evidence fell with "
+        "the rest; with a package, of which every byte is read, also what is still so of that. `withdraw` says that a record no "
+        "longer counts: --reason is kept with it, nothing is deleted, and a later qualification replaces it.",
+        "tenon records\ntenon records show 1f0c\ntenon records why 1f0c ./model\n"
+        "tenon records withdraw 1f0c --reason \"the golden was made from another revision\""},
     [CLI_DOCTOR] = {"doctor", "", 0, 0, "show what this build and this machine offer",
         "Processor features, kernels that would be chosen, providers and why one is missing, limits, folders.\n\n"
         "With --capabilities: the list of what packages may require of their runtime, and which of it this build offers.",
@@ -149,7 +168,7 @@ const struct cli_verb cli_verbs[CLI_VERB_COUNT] = {
 
 #define V(name) (1u << CLI_##name)
 #define EVERY ((1u << CLI_VERB_COUNT) - 1)
-#define PLANNED (V(CHECK) | V(PLAN) | V(QUALIFY) | V(RUN))
+#define PLANNED (V(CHECK) | V(PLAN) | V(QUALIFY) | V(RUN) | V(COMPARE))
 #define TEXTS (V(EMBED) | V(TOKENIZE) | V(RERANK) | V(CLASSIFY) | V(TAG) | V(FILL))
 #define CUTTING (V(EMBED) | V(RERANK) | V(CLASSIFY) | V(TAG) | V(FILL))
 #define AT(member) offsetof(struct cli_values, member)
@@ -223,8 +242,14 @@ const struct cli_option cli_options[] = {
     STRING("question", question, "TEXT", V(ANSWER), "what is asked"),
     STRING("context", context, "TEXT", V(ANSWER), "the text in which the answer is looked for"),
     FLAG("no-answer", no_answer, V(ANSWER), "let \"no answer\" be one of the answers"),
-    {"input", CLI_LIST, "FILE", NULL, 0, 0, V(RUN) | V(TENSOR), AT(inputs),
-     "run: the request as JSON, - is standard input; tensor: NAME=FILE.npy, NAME=FILE.json or NAME=JSON, repeatable"},
+    {"input", CLI_LIST, "FILE", NULL, 0, 0, V(RUN) | V(TENSOR) | V(COMPARE), AT(inputs),
+     "run: the request as JSON, - is standard input; tensor: NAME=FILE.npy, NAME=FILE.json or NAME=JSON, repeatable; compare: either"},
+    STRING("providers", providers, "A,B", V(COMPARE), "the two that are compared, each with :OPTION=VALUE behind it where they differ"),
+    FLAG("layers", layers, V(COMPARE), "compare the values inside a graph too, and show the first that differs"),
+    {"absolute", CLI_NUMBER, "X", NULL, 0, 0, V(COMPARE), AT(absolute), "difference that is allowed; by the types of the outputs unless asked"},
+    {"relative", CLI_NUMBER, "X", NULL, 0, 0, V(COMPARE), AT(relative), "and this part of the reference's number on top of it"},
+    FLAG("record", record, V(COMPARE), "keep the result as a record, for which the other provider is the reference"),
+    STRING("reason", reason, "TEXT", V(RECORDS), "why a record is withdrawn"),
     STRING("output-dir", output_dir, "DIR", V(TENSOR), "write each output to a file in this folder"),
     STRING("state", state, "DIR", V(TENSOR), "folder that keeps the state which a package declares from call to call"),
     FLAG("optimized", optimized, V(GRAPH), "the graph as it is run, and what was rewritten"),

@@ -29,6 +29,7 @@ enum cli_verb_id {
     CLI_GRAPH,
     CLI_RUN,
     CLI_TOKENIZE,
+    CLI_COMPARE,
     CLI_QUALIFY,
     CLI_RECORDS,
     CLI_DOCTOR,
@@ -68,6 +69,9 @@ struct cli_values {
     enum cli_verb_id verb;
     bool json, quiet, help, version;
     const char *variant, *provider, *device, *placement, *numeric, *require_level, *without, *plan, *cache_dir, *state_dir;
+    const char *providers, *reason;
+    bool layers, record;
+    double absolute, relative;
     const char *hint, *hints, *fallback, *precision, *allow_code;
     uint64_t threads, memory_limit, timeout_ms; /* 0: not given */
     const char **descriptive;

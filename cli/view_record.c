@@ -60,6 +60,11 @@ void cli_view_record(struct cli_view *v, const struct cli_json *root)
                     text(root, "device.isa_class"));
     if (cli_json_is(cli_json_get(root, "golden"), CLI_JSON_OBJECT))
         cli_view_fieldf(v, "golden", "%s, %s cases", text(root, "golden.file"), text(root, "golden.cases"));
+    if (cli_json_is(cli_json_get(root, "reference"), CLI_JSON_OBJECT))
+        cli_view_fieldf(v, "reference", "provider %s %s, %s outputs", text(root, "reference.provider"), text(root, "reference.version"),
+                        text(root, "reference.outputs"));
+    if (cli_json_is(cli_json_get(root, "withdrawal"), CLI_JSON_OBJECT))
+        cli_view_fieldf(v, "withdraws", "%s (%s): %s", text(root, "withdrawal.record"), text(root, "withdrawal.level"), text(root, "withdrawal.reason"));
     cli_view_heading(v, "checks");
     cli_table_begin(&t, "lll");
     cli_table_cell(&t, "outcome");
@@ -79,14 +84,14 @@ void cli_view_record(struct cli_view *v, const struct cli_json *root)
 void cli_view_records(struct cli_view *v, const struct cli_json *root)
 {
     const struct cli_json *list = cli_json_is(root, CLI_JSON_ARRAY) ? root : cli_json_get(root, "records");
-    static const char *const columns[] = {"id", "created", "level", "holds_here", "failures", "task", "package"};
+    static const char *const columns[] = {"id", "created", "level", "holds_here", "failures", "task", "package", "reason"};
     enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
     struct cli_table t;
     if (cli_json_count(list) == 0) {
         cli_out_text(v->out, "no records yet; `tenon qualify` makes them\n");
         return;
     }
-    cli_table_begin(&t, "llllrll");
+    cli_table_begin(&t, "llllrlll");
     for (size_t c = 0; c < COLUMNS; c++) cli_table_cell(&t, columns[c]);
     for (const struct cli_json *r = list->first; r; r = r->next) {
         for (size_t c = 0; c < COLUMNS; c++) {

@@ -9,6 +9,8 @@ void cli_view_assessment(struct cli_view *v, const struct cli_json *root);
 void cli_view_task_list(struct cli_view *v, const struct cli_json *root);
 void cli_view_plan(struct cli_view *v, const struct cli_json *root);
 void cli_view_record(struct cli_view *v, const struct cli_json *root);
+void cli_view_comparison(struct cli_view *v, const struct cli_json *root);
+void cli_view_why(struct cli_view *v, const struct cli_json *root);
 void cli_view_records(struct cli_view *v, const struct cli_json *root);
 void cli_view_doctor(struct cli_view *v, const struct cli_json *root);
 void cli_view_capabilities(struct cli_view *v, const struct cli_json *root);

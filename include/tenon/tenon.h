@@ -750,6 +750,43 @@ TN_API tn_status tn_qualify(tn_package *package, const tn_qualify_options *optio
 TN_API tn_status tn_records_list(tn_runtime *runtime, tn_document **out, tn_error *err);
 TN_API tn_status tn_records_show(tn_runtime *runtime, const char *id, tn_document **out, tn_error *err);
 TN_API tn_status tn_records_export(tn_runtime *runtime, tn_document **out, tn_error *err);
+/*
+ * What a record rests on: {id, level, holds, dependencies: [{kind, then, now, state}], evidence: [{evidence, holds, fell,
+ * checks}], withdrawn, replaced_by}. `now` is this build and machine, and with a package what that is (NULL: not known).
+ */
+TN_API tn_status tn_records_why(tn_runtime *runtime, const char *id, tn_package *package, tn_document **out, tn_error *err);
+/*
+ * Says that a record no longer counts, and why: a record of its own that stands against it, and hides what is older of the
+ * same route. *out: that record. Nothing is deleted. A later qualification of the route replaces it.
+ */
+TN_API tn_status tn_records_withdraw(tn_runtime *runtime, const char *id, const char *reason, tn_document **out, tn_error *err);
+
+/* ---- comparison ----------------------------------------------------------------------------------------------------- */
+
+typedef struct tn_compare_options {
+    size_t struct_size;
+    const tn_plan_options *plan; /* the task and what both have in common; its provider is not looked at */
+    /*
+     * Two of them: "native,onnxruntime". Behind a name stand options that differ, e.g. "native:without=all",
+     * "native:numeric=bf16:threads=1"; parts of one value are joined by "+". The second one is the reference.
+     */
+    const char *providers;
+    const tn_tensor_request *tensors; /* what is asked, for the task `tensor` */
+    const char *request;              /* or, for any task, the request as JSON; `tenon tasks` has the forms */
+    size_t request_length;
+    double absolute, relative; /* |a - b| <= absolute + relative * |b| for every number; both 0: by the types of the outputs */
+    int layers;                /* not 0: also the first value inside that differs; for packages that are a graph */
+    int record;                /* not 0: keeps a record, when the reference is another provider */
+    tn_cancel_token *cancel;
+    uint32_t timeout_ms;       /* of each request; 0: none */
+} tn_compare_options;
+
+/*
+ * Asks two providers the same and holds the answers against each other: per output the largest absolute and relative
+ * difference, cosine, agreement of the largest entries, and numbers that are not finite. *agree: whether every output is inside
+ * its tolerance. That answers differ is no failure of the call; that one cannot be had is.
+ */
+TN_API tn_status tn_compare(tn_package *package, const tn_compare_options *options, int *agree, tn_document **out, tn_error *err);
 
 #ifdef __cplusplus
 }

@@ -42,13 +42,7 @@ static void copy_value(struct tn_json_writer *w, struct tn_json v)
 
 /* ---- what holds here and now -------------------------------------------------------------------------------------- */
 
-/* "NAME/VERSION" strings of this build. */
-struct present {
-    struct tn_record_facts facts;
-    char provider[96], family[96], recipe[96];
-};
-
-static struct tn_str name_part(struct tn_str s)
+struct tn_str tn_records_name_part(struct tn_str s)
 {
     size_t n = 0;
     while (n < s.n && s.s[n] != '/') n++;
@@ -91,7 +85,7 @@ static const struct tn_task *task_of(struct tn_str name)
     return NULL;
 }
 
-static void see_present(struct present *p, const struct tn_runtime *runtime, const struct tn_record_index *index)
+void tn_records_see_present(struct tn_records_present *p, const struct tn_runtime *runtime, const struct tn_record_index *index)
 {
     struct tn_cpu cpu;
     const struct tn_task *task = task_of(index->task);
@@ -99,7 +93,7 @@ static void see_present(struct present *p, const struct tn_runtime *runtime, con
     tn_cpu_detect(&cpu);
     struct tn_str *now = p->facts.value;
     now[TN_DEPENDS_ON_ISA_CLASS] = tn_str_of(tn_kernels_select(&cpu, NULL)->isa_class);
-    struct tn_str provider = name_part(then[TN_DEPENDS_ON_PROVIDER]), family = name_part(then[TN_DEPENDS_ON_FAMILY]);
+    struct tn_str provider = tn_records_name_part(then[TN_DEPENDS_ON_PROVIDER]), family = tn_records_name_part(then[TN_DEPENDS_ON_FAMILY]);
     now[TN_DEPENDS_ON_PROVIDER] = current(p->provider, sizeof(p->provider), provider, provider_version(runtime, provider));
     if (family.n) now[TN_DEPENDS_ON_FAMILY] = current(p->family, sizeof(p->family), family, family_version(family));
     if (!task) return;
@@ -110,9 +104,9 @@ static void see_present(struct present *p, const struct tn_runtime *runtime, con
 
 static void write_holds(struct tn_json_writer *w, const struct tn_runtime *runtime, const struct tn_record_index *index)
 {
-    struct present now = {0};
+    struct tn_records_present now = {0};
     uint32_t changed = 0;
-    see_present(&now, runtime, index);
+    tn_records_see_present(&now, runtime, index);
     enum tn_level level = tn_record_holds(index, &now.facts, true, &changed);
     tn_jw_member_cstr(w, "holds_here", tn_level_name(level));
     tn_jw_key(w, "changed");
@@ -154,6 +148,10 @@ static enum tn_status write_row(void *user, const struct tn_record_row *row, str
     tn_jw_member_str(w, "provider", index->facts.value[TN_DEPENDS_ON_PROVIDER]);
     tn_jw_member_str(w, "isa_class", index->facts.value[TN_DEPENDS_ON_ISA_CLASS]);
     tn_jw_member_str(w, "numeric", index->facts.value[TN_DEPENDS_ON_NUMERIC]);
+    if (index->withdraws.n) {
+        tn_jw_member_str(w, "withdraws", index->withdraws);
+        tn_jw_member_str(w, "reason", index->reason);
+    }
     write_holds(w, e->runtime, index);
     tn_jw_end_object(w);
     return TN_OK;

@@ -389,3 +389,14 @@ void tn_net_patch_counts(const struct tn_model *model, struct tn_json_writer *w)
     }
     tn_jw_end_object(w);
 }
+
+const char *tn_net_patch_at(const struct tn_model *model, struct tn_str node)
+{
+    const struct tn_patched *p = model->patched;
+    const char *found = NULL;
+    for (size_t k = 0; p && node.n && k < ROWS; k++) {
+        for (uint32_t i = 0; i < p->done[k].named; i++)
+            if (tn_str_eq(p->done[k].names[i], node)) found = patches[k].name;
+    }
+    return found;
+}

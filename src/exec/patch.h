@@ -29,6 +29,8 @@ enum tn_status tn_net_patch(struct tn_model *model, const char *const *without, 
 bool tn_net_patch_on(const struct tn_model *model, const char *name);
 /* [{"patch": NAME, "what": TEXT, "count": N, "nodes": [NAME ...]}], of patches that found something to do. */
 void tn_net_patches_write(const struct tn_model *model, struct tn_json_writer *w);
+/* The name of the last patch that was made at this node, as far as names are kept; NULL: none was. */
+const char *tn_net_patch_at(const struct tn_model *model, struct tn_str node);
 /* {NAME: N ...} of the same. */
 void tn_net_patch_counts(const struct tn_model *model, struct tn_json_writer *w);
 

@@ -209,8 +209,8 @@ const char *tn_survey_row_level(const struct tn_survey_row *row)
 /* A package that needs assertions may run when nothing is required; it satisfies no requirement. */
 static bool evidence_suffices(const struct tn_survey *s, const struct tn_survey_row *row)
 {
-    if (row->asserted) return s->policy.require_level == NULL;
-    return tn_level_satisfies(row->level, s->policy.level);
+    if (row->asserted) return s->policy.require_level == NULL || s->policy.level == TN_LEVEL_RECOGNISED;
+    return tn_policy_accepts(&s->policy, row->level);
 }
 
 static void judge_evidence(struct tn_survey *s, struct tn_survey_row *row)

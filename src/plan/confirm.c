@@ -38,5 +38,5 @@ enum tn_status tn_plan_confirm(const struct tn_plan *plan, const struct tn_diges
     if (st) tn_error_clear(err);
     *level = standing.found ? standing.level : TN_LEVEL_STRUCTURALLY_VALID;
     bool required = plan->survey.policy.require_level != NULL;
-    return required && !tn_level_satisfies(*level, plan->survey.policy.level) ? refuse(plan, *level, err) : TN_OK;
+    return required && !tn_policy_accepts(&plan->survey.policy, *level) ? refuse(plan, *level, err) : TN_OK;
 }

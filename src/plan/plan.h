@@ -79,6 +79,11 @@ enum tn_status tn_policy_make(struct tn_policy *policy, struct tn_arena *arena, 
                               const enum tn_choice_origin *origin, const struct tn_hint *place,
                               const struct tn_policy_defaults *defaults, struct tn_findings *findings,
                               struct tn_error *err);
+/*
+ * Whether evidence of this level is enough. What was withdrawn is enough for whoever says that "recognised" is, which is less
+ * than anybody requires who says nothing: so it can be looked into, and be qualified again.
+ */
+bool tn_policy_accepts(const struct tn_policy *policy, enum tn_level level);
 /* Member "options": each with value, origin, and what it overrides. */
 void tn_policy_write(struct tn_json_writer *w, const struct tn_policy *policy);
 

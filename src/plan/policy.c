@@ -290,6 +290,12 @@ enum tn_status tn_policy_make(struct tn_policy *policy, struct tn_arena *arena, 
     return m.no_memory ? tn_error_memory(err, TN_PHASE_ASSESS, "keeping the options") : TN_OK;
 }
 
+bool tn_policy_accepts(const struct tn_policy *p, enum tn_level level)
+{
+    if (level == TN_LEVEL_WITHDRAWN) return p->require_level && p->level == TN_LEVEL_RECOGNISED;
+    return tn_level_satisfies(level, p->level);
+}
+
 void tn_policy_write(struct tn_json_writer *w, const struct tn_policy *p)
 {
     tn_jw_key(w, "options");

@@ -128,6 +128,12 @@ static enum tn_status describe_route(struct tn_suite *s)
     return tn_record_facts_of(&r->facts, &r->arena, s->d, &r->route, s->err);
 }
 
+enum tn_status tn_suite_describe(struct tn_suite *s)
+{
+    enum tn_status status = describe_package(s);
+    return status ? status : describe_route(s);
+}
+
 static enum tn_status describe_golden(struct tn_suite *s)
 {
     struct tn_record *r = s->r;
@@ -217,8 +223,7 @@ static enum tn_status begin(struct tn_suite *s)
         status = tn_golden_open(&s->golden, s->env->ctx, s->env->golden, s->err);
         if (!status) status = tn_golden_belongs(&s->golden, s->d->inv, s->env->stop, s->err);
     }
-    if (!status) status = describe_package(s);
-    if (!status) status = describe_route(s);
+    if (!status) status = tn_suite_describe(s);
     if (!status) status = describe_golden(s);
     if (!status) status = tn_tokenizer_open(s->env->package, &s->tokenizer, s->err);
     if (!status) status = prepare_texts(s);

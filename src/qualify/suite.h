@@ -70,6 +70,9 @@ struct tn_suite {
     struct tn_golden golden;
 };
 
+/* run.c: package, route and facts of the record, from the plan. */
+enum tn_status tn_suite_describe(struct tn_suite *s);
+
 /* ---- asking ------------------------------------------------------------------------------------------------------- */
 
 void tn_answers_release(struct tn_answers *a);

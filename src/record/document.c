@@ -126,6 +126,13 @@ static void write_time(struct tn_json_writer *w, const char *key, int64_t second
     tn_jw_member_cstr(w, key, text);
 }
 
+void tn_record_write_time(struct tn_json_writer *w, int64_t seconds)
+{
+    write_time(w, "created", seconds);
+    tn_jw_key(w, "created_seconds");
+    tn_jw_i64(w, seconds);
+}
+
 static void member_or_null(struct tn_json_writer *w, const char *key, struct tn_str s)
 {
     if (s.n) {
@@ -207,6 +214,18 @@ static void write_golden(struct tn_json_writer *w, const struct tn_record *r)
     tn_jw_end_object(w);
 }
 
+/* The provider that stood for the reference, where one did. */
+static void write_reference(struct tn_json_writer *w, const struct tn_record *r)
+{
+    if (!r->other.n) return;
+    tn_jw_key(w, "reference");
+    tn_jw_begin_object(w);
+    tn_jw_member_str(w, "provider", r->other);
+    tn_jw_member_str(w, "version", r->other_version);
+    tn_jw_member_u64(w, "outputs", r->outputs);
+    tn_jw_end_object(w);
+}
+
 static void write_check(struct tn_json_writer *w, const struct tn_check *c)
 {
     tn_jw_begin_object(w);
@@ -275,9 +294,7 @@ static void write_members(struct tn_json_writer *w, const struct tn_record *r, c
     tn_jw_member_cstr(w, "id", id);
     tn_jw_member_cstr(w, "level", tn_level_name(tn_record_level(r)));
     tn_jw_member_bool(w, "passed", tn_record_passed(r));
-    write_time(w, "created", r->created);
-    tn_jw_key(w, "created_seconds");
-    tn_jw_i64(w, r->created);
+    tn_record_write_time(w, r->created);
     tn_jw_member_str(w, "task", r->task);
     tn_jw_member_str(w, "contract", r->contract);
     tn_jw_member_str(w, "recipe", r->recipe);
@@ -286,6 +303,7 @@ static void write_members(struct tn_json_writer *w, const struct tn_record *r, c
     write_route(w, r);
     write_envelope(w, r);
     write_golden(w, r);
+    write_reference(w, r);
     tn_jw_key(w, "checks");
     tn_jw_begin_array(w);
     for (uint32_t i = 0; i < r->check_count; i++) write_check(w, &r->checks[i]);

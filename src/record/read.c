@@ -116,6 +116,17 @@ static enum tn_status read_dependency(struct tn_json row, struct tn_record_index
     return TN_OK;
 }
 
+/* Of a withdrawal alone: which record no longer counts, and why. */
+static enum tn_status read_withdrawal(struct tn_json root, struct tn_record_index *out, struct tn_error *err)
+{
+    struct tn_json w = tn_json_get(root, "withdrawal");
+    if (!tn_json_present(w)) return TN_OK;
+    if (!tn_json_is(w, TN_JSON_OBJECT) || out->level != TN_LEVEL_WITHDRAWN) return malformed(root, "withdrawal", "an object in a withdrawn record", err);
+    enum tn_status status = read_text(w, "record", &out->withdraws, err);
+    if (!status && out->withdraws.n != TN_RECORD_ID) status = malformed(w, "record", "the id of a record", err);
+    return status ? status : read_text(w, "reason", &out->reason, err);
+}
+
 static enum tn_status read_dependencies(struct tn_json root, struct tn_record_index *out, struct tn_error *err)
 {
     struct tn_json rows = tn_json_get(root, "dependencies");
@@ -149,5 +160,6 @@ enum tn_status tn_record_read(struct tn_json root, struct tn_record_index *out, 
     if (!status) status = read_text(package, "manifest", &out->manifest, err);
     if (!status && !tn_json_is(failures, TN_JSON_ARRAY)) status = malformed(root, "failures", "an array", err);
     out->failures = tn_json_count(failures);
+    if (!status) status = read_withdrawal(root, out, err);
     return status ? status : read_dependencies(root, out, err);
 }

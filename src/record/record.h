@@ -72,6 +72,28 @@ const char *tn_dependency_name(enum tn_dependency kind);
 bool tn_dependency_parse(struct tn_str name, enum tn_dependency *out);
 enum tn_level tn_dependency_level(enum tn_dependency kind);
 
+/* ---- kinds of evidence -------------------------------------------------------------------------------------------- */
+
+/* What a record can have shown, each kind behind those that it follows from (evidence.c). */
+enum tn_evidence_kind {
+    TN_EVIDENCE_AUDIT,
+    TN_EVIDENCE_TOKENS,
+    TN_EVIDENCE_LOADING,
+    TN_EVIDENCE_INVARIANTS,
+    TN_EVIDENCE_REFERENCE,
+    TN_EVIDENCE_DEPLOYMENT,
+    TN_EVIDENCE_KINDS
+};
+
+const char *tn_evidence_name(enum tn_evidence_kind kind);
+const char *tn_evidence_what(enum tn_evidence_kind kind);
+/* A bit per dependency: what it rests on, by itself and by what it follows from. */
+uint32_t tn_evidence_rests_on(enum tn_evidence_kind kind);
+/* Whether it outlives a change of these dependencies, as tn_record_holds reports them. */
+bool tn_evidence_holds(enum tn_evidence_kind kind, uint32_t changed);
+/* Which kind a check of a suite is about. */
+enum tn_evidence_kind tn_evidence_of_check(struct tn_str id, enum tn_level level);
+
 /* Views; "" means unknown. */
 struct tn_record_facts {
     struct tn_str value[TN_DEPENDENCIES];
@@ -134,6 +156,8 @@ struct tn_record {
     uint64_t max_tokens, dimensions, texts, longest_tokens, threads; /* the input envelope that was exercised */
     struct tn_str golden_file, golden_sha256, golden_certificate; /* certificate: JSON text; "" when no golden */
     uint64_t golden_cases;
+    struct tn_str other, other_version; /* provider whose answers were the reference; "": none was */
+    uint64_t outputs;                   /* that were compared with its */
     struct tn_check *checks;
     uint32_t check_count, check_cap;
     const char *const *exclusions; /* NULL-terminated */
@@ -160,6 +184,9 @@ enum tn_level tn_record_level(const struct tn_record *r);
  */
 enum tn_status tn_record_write(const struct tn_record *r, struct tn_buf *out, struct tn_error *err);
 
+/* Members "created" and "created_seconds" of a record. */
+void tn_record_write_time(struct tn_json_writer *w, int64_t seconds);
+
 /* ---- reading a document ------------------------------------------------------------------------------------------- */
 
 /* The members that the store indexes; views into the parsed document. */
@@ -170,6 +197,7 @@ struct tn_record_index {
     int64_t created;
     struct tn_str created_text, task, package, manifest, suite;
     uint64_t failures;
+    struct tn_str withdraws, reason; /* of a withdrawal: the record that no longer counts, and why; else "" */
     struct tn_record_facts facts;
     enum tn_level needed[TN_DEPENDENCIES]; /* from which level on each dependency counts, as the document says */
 };
@@ -206,6 +234,12 @@ enum tn_status tn_record_put(const struct tn_record_store *store, struct tn_str 
  */
 enum tn_status tn_record_get(const struct tn_record_store *store, const char *id, struct tn_buf *out,
                              struct tn_error *err);
+/*
+ * Says that the record with this id (as for tn_record_get) no longer counts: stores a record that withdraws it and appends that
+ * one's document. `created` is now. TN_INVALID_REQUEST without a reason, for a withdrawal, and for what is withdrawn already.
+ */
+enum tn_status tn_record_withdraw(const struct tn_record_store *store, const char *id, const char *reason, int64_t created,
+                                  struct tn_buf *out, struct tn_error *err);
 /* A stored record as it was found. */
 struct tn_record_row {
     struct tn_str id;       /* as the database has it */
@@ -231,8 +265,9 @@ struct tn_record_standing {
 };
 
 /*
- * Looks for evidence. A record applies while everything that "loads" rests on is unchanged. A failed or withdrawn record
- * hides all older ones as long as what the failure rests on is unchanged; damaged records count for nothing. Never
+ * Looks for evidence. A record applies while everything that "loads" rests on is unchanged. A failed record hides all older
+ * ones as long as what the failure rests on is unchanged, a withdrawal as long as nothing that the withdrawn record rests on
+ * has changed; the withdrawn one counts never again. Damaged records count for nothing. Never
  * creates anything; a store that does not exist finds nothing.
  */
 enum tn_status tn_record_level_for(const struct tn_record_store *store, const struct tn_record_facts *facts,

@@ -90,6 +90,16 @@ TN_DOC_OBJECT_TYPE(tn_record_dependency_type, "Dependency", "A value that the ev
     TN_DOC_MUST("value", TN_DOC_TEXT, "Its value or digest."),
     TN_DOC_MUST("needed_for", &level_type, "Lowest level that no longer holds when the value changes."));
 
+TN_DOC_OBJECT_TYPE(tn_record_reference_type, "Reference", "A provider that answered the same.",
+    TN_DOC_MUST("provider", TN_DOC_TEXT, "Name of the provider."),
+    TN_DOC_MUST("version", TN_DOC_TEXT, "Its version."),
+    TN_DOC_MUST("outputs", TN_DOC_UINT64, "Answers that were compared."));
+
+TN_DOC_OBJECT_TYPE(tn_record_withdrawal_type, "Withdrawal", "Another record no longer counts.",
+    TN_DOC_MUST("record", TN_DOC_TEXT, "Its id."),
+    TN_DOC_MUST("level", &level_type, "What it had shown."),
+    TN_DOC_MUST("reason", TN_DOC_TEXT, "Why it no longer counts."));
+
 TN_DOC_OBJECT_TYPE(tn_record_stored_type, "Stored", "Whether the record went into the store; only where it has just been made.",
     TN_DOC_MUST("done", TN_DOC_BOOLEAN, "Whether it did."),
     TN_DOC_MUST_NULL("error", &tn_error_type, "Why not."));
@@ -113,8 +123,10 @@ TN_DOC_OBJECT_TYPE(tn_record_document_type, "Record", "What one run of a qualifi
     TN_DOC_MUST("numeric", &tn_record_numeric_type, "Numeric policy."),
     TN_DOC_MUST("envelope", &tn_record_envelope_type, "Range that was tried."),
     TN_DOC_MUST_NULL("golden", &tn_record_golden_type, "Reference answers, if there were any."),
+    TN_DOC_MAY("reference", &tn_record_reference_type, NULL, "The provider whose answers were the reference, if one was."),
     TN_DOC_MUST("checks", TN_DOC_LIST_OF(&tn_record_check_type), "All checks."),
     TN_DOC_MUST("failures", TN_DOC_LIST_OF(&tn_record_failure_type), "Those that failed."),
     TN_DOC_MUST("exclusions", TN_DOC_LIST_OF(TN_DOC_TEXT), "What was not examined, and why."),
     TN_DOC_MUST("dependencies", TN_DOC_LIST_OF(&tn_record_dependency_type), "What the evidence rests on."),
+    TN_DOC_MAY("withdrawal", &tn_record_withdrawal_type, NULL, "Of a withdrawal: what no longer counts."),
     TN_DOC_MAY("stored", &tn_record_stored_type, NULL, "What became of it; no part of the record."));

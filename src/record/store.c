@@ -20,7 +20,8 @@ enum {
     APPLICATION_ID = 0x746E6F6E, /* "tnon" */
     SCHEMA_VERSION = 1,
     DOCUMENT_MAX = 16 << 20,
-    ID_PREFIX_MIN = 4
+    ID_PREFIX_MIN = 4,
+    WITHDRAWN_MOST = 256
 };
 
 static const char FILE_NAME[] = "records.db";
@@ -521,7 +522,28 @@ struct standing {
     const struct tn_record_facts *facts;
     struct tn_record_standing *out;
     bool closed; /* a failure or withdrawal hides what follows */
+    uint32_t withdrawn_count;
+    char withdrawn[WITHDRAWN_MOST][TN_RECORD_ID + 1];
 };
+
+/* Withdrawals come before what they withdraw, which is older. */
+static bool is_withdrawn(const struct standing *s, const char *id)
+{
+    for (uint32_t i = 0; i < s->withdrawn_count; i++)
+        if (strcmp(s->withdrawn[i], id) == 0) return true;
+    return false;
+}
+
+/* More withdrawals for one package than anybody keeps in mind: then nothing older counts. */
+static void note_withdrawal(struct standing *s, struct tn_str id)
+{
+    if (s->withdrawn_count == WITHDRAWN_MOST) {
+        s->closed = true;
+        return;
+    }
+    memcpy(s->withdrawn[s->withdrawn_count], id.s, TN_RECORD_ID);
+    s->withdrawn[s->withdrawn_count++][TN_RECORD_ID] = 0;
+}
 
 /* Whether any changed dependency matters at `level` or below. */
 static bool touches(const struct tn_record_index *record, uint32_t changed, enum tn_level level)
@@ -538,8 +560,10 @@ static enum tn_status weigh(void *user, const struct tn_record_row *row, struct 
     struct tn_record_standing *out = s->out;
     uint32_t changed = 0;
     (void)err;
-    if (s->closed || row->damage) return TN_OK;
+    if (s->closed || row->damage || is_withdrawn(s, row->index.id)) return TN_OK;
+    if (row->index.withdraws.n) note_withdrawal(s, row->index.withdraws);
     enum tn_level level = tn_record_holds(&row->index, s->facts, false, &changed);
+    if (row->index.withdraws.n && changed) return TN_OK; /* it is about another route than this one */
     if (touches(&row->index, changed, TN_LEVEL_LOADS)) return TN_OK;
     if (!out->found || (level != TN_LEVEL_WITHDRAWN && level > out->level)) {
         out->found = true;

@@ -161,7 +161,8 @@ static void call_graph(struct tn_session *s, struct tn_member *m)
     struct tn_tensor_call call = {.in = m->call->in, .out = m->call->out, .wanted = m->call->wanted, .cancel = &m->execution->cancel};
     if (m->failed || tn_cancel_check(&m->execution->cancel)) return;
     uint64_t start = tn_os_monotonic_ns();
-    enum tn_status st = s->provider->run(s->instance, &call, s->error);
+    bool told = s->teller && s->provider->run_told;
+    enum tn_status st = told ? s->provider->run_told(s->instance, &call, s->teller, s->error) : s->provider->run(s->instance, &call, s->error);
     m->invoke_ns = tn_os_monotonic_ns() - start;
     m->answered = st == TN_OK;
     /* What stopped because its owner asked for that is decided by whoever asked. */

@@ -62,6 +62,7 @@ struct tn_session {
     struct tn_digest weights, tokenizer_id, space;
     enum tn_level level; /* of the evidence, now that the weights are known */
     bool unable; /* while loading: the provider cannot run this after all */
+    const struct tn_teller *teller; /* of calls of a graph, for comparisons: set before a request, by whoever loaded; NULL */
     struct tn_buf partitions; /* JSON array: where the parts of the component are; empty: the provider does not say */
 
     struct tn_mutex lock;

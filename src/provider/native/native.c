@@ -229,6 +229,7 @@ const struct tn_provider tn_native_provider = {
     .load = native_load,
     .invoke = tn_native_invoke,
     .run = tn_native_net_run,
+    .run_told = tn_native_net_run_told,
     .weights = native_weights,
     .release = tn_native_release,
 };

@@ -201,6 +201,9 @@ enum tn_status tn_native_net_assess(struct tn_native_program *program, struct tn
 enum tn_status tn_native_net_load(struct tn_instance *instance, const struct tn_component_request *r,
                                   const struct tn_load_env *env, struct tn_error *err);
 enum tn_status tn_native_net_run(struct tn_instance *instance, const struct tn_tensor_call *call, struct tn_error *err);
+/* The same, telling the values of its nodes as they are made. */
+enum tn_status tn_native_net_run_told(struct tn_instance *instance, const struct tn_tensor_call *call, const struct tn_teller *teller,
+                                      struct tn_error *err);
 void tn_native_net_release(struct tn_instance *instance);
 /* Under a key that names everything the value follows from. */
 bool tn_digest_recall(const struct tn_context *ctx, const struct tn_digest *key, struct tn_digest *value);

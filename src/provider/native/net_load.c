@@ -5,6 +5,10 @@
  */
 #include "provider/native/native.h"
 
+#include "exec/patch.h"
+
+#include <stdio.h>
+
 static void close_file(struct tn_native_graph *g)
 {
     if (g->open) tn_os_close(&g->file);
@@ -50,6 +54,47 @@ enum tn_status tn_native_net_run(struct tn_instance *instance, const struct tn_t
     if (g) return tn_exec_run(g->context, call->in, call->out, call->wanted, call->cancel, err);
     tn_error_set(err, TN_RUNTIME_FAILURE, TN_PHASE_EXECUTE, "the component takes texts and no tensors");
     return TN_RUNTIME_FAILURE;
+}
+
+/* ---- for comparisons ---- */
+
+struct telling {
+    const struct tn_model *model;
+    const struct tn_teller *teller;
+};
+
+/* "DOMAIN:TYPE", the standard's own domain left out. */
+static struct tn_str operator_text(const struct tn_node *node, char *text, size_t cap)
+{
+    bool standard = node->domain.n == 0 || tn_str_is(node->domain, "ai.onnx");
+    int n = !standard ? snprintf(text, cap, "%.*s:%.*s", TN_FMT_ARG(node->domain), TN_FMT_ARG(node->type))
+                           : snprintf(text, cap, "%.*s", TN_FMT_ARG(node->type));
+    return (struct tn_str){text, n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1};
+}
+
+static bool tell(void *user, const struct tn_node *node, struct tn_tensor *const *out)
+{
+    const struct telling *t = user;
+    const char *patch = tn_net_patch_at(t->model, node->name);
+    char text[160];
+    for (uint32_t k = 0; k < node->out_count; k++) {
+        if (node->out[k] == TN_NET_NONE || !out[k]) continue;
+        t->teller->tell(t->teller->user, t->model->main->values[node->out[k]].name, node->name, operator_text(node, text, sizeof(text)),
+                        tn_str_of(patch ? patch : ""), out[k]);
+    }
+    return true;
+}
+
+enum tn_status tn_native_net_run_told(struct tn_instance *instance, const struct tn_tensor_call *call, const struct tn_teller *teller,
+                                      struct tn_error *err)
+{
+    struct tn_native_graph *g = instance->graph;
+    if (!g) return tn_native_net_run(instance, call, err);
+    struct telling t = {&g->model, teller};
+    tn_exec_watch(g->context, tell, &t);
+    enum tn_status st = tn_exec_run(g->context, call->in, call->out, call->wanted, call->cancel, err);
+    tn_exec_watch(g->context, NULL, NULL);
+    return st;
 }
 
 void tn_native_net_release(struct tn_instance *instance)
