@@ -33,14 +33,16 @@ static void begin(struct tn_validation *v, const struct tn_context *ctx)
 }
 
 /* Findings that were lost for want of memory, and not because the list is full. */
+static bool has_lost(const struct tn_findings *list)
+{
+    return list->dropped > 0 && list->count < list->max;
+}
+
 static enum tn_status finish(struct tn_validation *v, enum tn_status status, struct tn_error *err)
 {
-    bool lost = v->findings.dropped > 0 && v->findings.count < v->findings.max;
-    if (lost || status == TN_INSUFFICIENT_MEMORY) {
-        tn_validation_release(v);
-        return tn_error_memory(err, TN_PHASE_DESCRIBE, "validating a document");
-    }
-    return TN_OK;
+    if (status != TN_INSUFFICIENT_MEMORY) return TN_OK;
+    tn_validation_release(v);
+    return tn_error_memory(err, TN_PHASE_DESCRIBE, "validating a document");
 }
 
 /* By its own name; a text under another name by what it holds. */
@@ -159,7 +161,7 @@ enum tn_status tn_validate_text(const struct tn_context *ctx, struct tn_str name
         tn_json_release(&doc);
     }
     tn_free(ctx->alloc, problem);
-    return finish(out, status, err);
+    return finish(out, has_lost(&out->findings) ? TN_INSUFFICIENT_MEMORY : status, err);
 }
 
 /* Against our own document, or against both and their files; what this build merely cannot run is no fault of them. */
@@ -178,8 +180,9 @@ static bool concerns_documents(const struct tn_finding *f)
 /*
  * Of all that was noticed what is wrong with the documents or with the files that they name, and every warning. What this
  * build lacks to run the package is listed too, from whichever document or structure it follows, and makes no document wrong.
+ * Of a list that was full the rest is only counted, however few of it concern the documents.
  */
-static void take_findings(const struct tn_description *d, struct tn_validation *v)
+static enum tn_status take_findings(const struct tn_description *d, struct tn_validation *v)
 {
     struct tn_findings all;
     tn_findings_init(&all, d->arena.alloc, v->findings.max);
@@ -195,9 +198,11 @@ static void take_findings(const struct tn_description *d, struct tn_validation *
     }
     size_t listed = 0;
     for (size_t i = 0; i < all.count; i++) listed += all.items[i].severity == TN_BLOCKER;
+    bool lost = has_lost(&all) || has_lost(&v->findings);
     v->findings.dropped += all.dropped;
     v->findings.blockers += all.blockers - listed;
     tn_findings_release(&all);
+    return lost ? TN_INSUFFICIENT_MEMORY : TN_OK;
 }
 
 /* What the error says of its cause, and how one comes to a contract where there is a way. */
@@ -273,7 +278,7 @@ enum tn_status tn_validate_package(const struct tn_description *d, struct tn_val
     struct tn_error *problem = tn_calloc(ctx->alloc, 1, sizeof(*problem));
     enum tn_status status = problem ? TN_OK : TN_INSUFFICIENT_MEMORY;
     struct tn_json root = tn_json_root(&d->contract);
-    if (!status) take_findings(d, out);
+    if (!status) status = take_findings(d, out);
     if (!status) status = identify(ctx, root, out, problem);
     tn_free(ctx->alloc, problem);
     return finish(out, status, err);

@@ -5,6 +5,8 @@
  */
 #include "genai_kit.h"
 
+#include "describe/validate.h"
+
 #define CONTRACT "inference_metadata.yaml"
 #define FLOW "/pipeline/workflow"
 #define PORTS FLOW "/components/decoder/ports"
@@ -116,6 +118,54 @@ TEST(steps_are_compared_by_where_their_inputs_come_from)
                       {CONTRACT, "inputs_embeds: embedding.inputs_embeds", "inputs_embeds: rows"}}, 0, NULL, NULL, __LINE__},
     };
     RUN_ROWS(rows);
+}
+
+/* ---- what is too large --------------------------------------------------------------------------------------------- */
+
+/* The pair beside its original, with so many more components in the contract. */
+static bool with_components(int count)
+{
+    size_t n = 0, cap = (size_t)count * 96 + 64;
+    char *text = malloc(cap);
+    if (!text || !genai_described("plain")) return false;
+    n += (size_t)snprintf(text, cap, "    components:\n");
+    for (int i = 0; i < count; i++)
+        n += (size_t)snprintf(text + n, cap - n, "      c%d:\n        implementation: {kind: onnx, artifact: model.onnx}\n", i);
+    kit_edit(CONTRACT, "    components:\n", text);
+    free(text);
+    return true;
+}
+
+TEST(a_workflow_that_nobody_reads_is_not_compared)
+{
+    REQUIRE(with_components(8300));
+    ctx.limits.findings = 20000;
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    KIT_EXPECT(d, TN_NOTE, TN_RESOURCE_LIMIT, CONTRACT, FLOW, "too large to compare");
+    kit_close(d);
+    REQUIRE(with_components(10));
+    d = kit_describe();
+    REQUIRE(d);
+    for (size_t i = 0; i < d->findings.count; i++) CHECK(d->findings.items[i].code != TN_RESOURCE_LIMIT);
+    kit_close(d);
+    ctx.limits = tn_limits_default();
+}
+
+/* More findings than are listed, few of them about documents: the rest is counted, and no memory was short. */
+TEST(a_verdict_on_more_findings_than_are_listed)
+{
+    struct tn_validation v;
+    REQUIRE(with_components(40));
+    ctx.limits.findings = 20;
+    struct tn_description *d = kit_describe();
+    REQUIRE(d);
+    CHECK(d->findings.dropped > 0);
+    CHECK_INT(tn_validate_package(d, &v, err), TN_OK);
+    CHECK(v.findings.dropped > 0 && v.findings.count < 20);
+    tn_validation_release(&v);
+    kit_close(d);
+    ctx.limits = tn_limits_default();
 }
 
 static bool is_compared(const struct tn_description *d)
