@@ -4,9 +4,7 @@
  */
 #include "texts_kit.h"
 
-#include "api_util.h"
-
-#include "base/json.h"
+#include "onnxruntime_util.h"
 
 #include <dirent.h>
 
@@ -115,7 +113,8 @@ static size_t read_cases(struct tn_json root, struct golden_case *cases)
     return count;
 }
 
-static bool run_file(struct api *a, const char *file, bool over_graph)
+/* `provider` of a package over a graph; NULL: the usual one. */
+static bool run_file(struct api *a, const char *file, bool over_graph, const char *provider)
 {
     char path[1280];
     size_t size;
@@ -138,7 +137,7 @@ static bool run_file(struct api *a, const char *file, bool over_graph)
         size_t count = read_cases(tn_json_root(&doc), cases);
         snprintf(path, sizeof(path), "%s", test_path(path));
         if (over_graph) ran = texts_over_graph(file, path, path, sizeof(path));
-        tn_session *session = plain || !ran ? NULL : api_session(a, path);
+        tn_session *session = plain || !ran ? NULL : api_session_of(a, path, provider);
         if (plain) refuse_plain(a, path);
         if (session) run_cases(a, file, session, cases, count);
         tn_session_free(session);
@@ -160,7 +159,7 @@ TEST(every_package_equals_the_reference)
     DIR *dir = opendir(test_path("golden/embed"));
     REQUIRE(dir);
     for (struct dirent *d; (d = readdir(dir));) {
-        if (strstr(d->d_name, ".json")) files += run_file(&a, d->d_name, false);
+        if (strstr(d->d_name, ".json")) files += run_file(&a, d->d_name, false, NULL);
     }
     closedir(dir);
     CHECK(files >= 60);
@@ -175,7 +174,22 @@ TEST(packages_over_a_graph_equal_the_reference)
     DIR *dir = opendir(test_path("golden/embed"));
     REQUIRE(dir);
     for (struct dirent *d; (d = readdir(dir));) {
-        if (strstr(d->d_name, ".json")) files += run_file(&a, d->d_name, true);
+        if (strstr(d->d_name, ".json")) files += run_file(&a, d->d_name, true, NULL);
+    }
+    closedir(dir);
+    CHECK_INT(files, 6);
+    api_end(&a);
+}
+
+TEST(onnxruntime_over_a_graph_equals_the_reference)
+{
+    struct api a;
+    unsigned files = 0;
+    ort_begin(&a, 2);
+    DIR *dir = opendir(test_path("golden/embed"));
+    REQUIRE(dir);
+    for (struct dirent *d; (d = readdir(dir));) {
+        if (strstr(d->d_name, ".json")) files += run_file(&a, d->d_name, true, "onnxruntime");
     }
     closedir(dir);
     CHECK_INT(files, 6);

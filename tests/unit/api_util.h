@@ -77,14 +77,20 @@ static inline tn_package *api_open(struct api *a, const char *path)
     return package;
 }
 
-static inline tn_plan *api_plan(struct api *a, tn_package *package)
+static inline tn_plan *api_plan_of(struct api *a, tn_package *package, const char *provider)
 {
     tn_plan *plan = NULL;
     tn_plan_options o = TN_INIT(tn_plan_options);
     o.task = "embedding.dense";
+    o.provider = provider;
     tn_status st = tn_plan_new(package, &o, &plan, a->err);
     if (st) test_fail(__FILE__, __LINE__, "plan: %s: %s", tn_status_name(st), tn_error_message(a->err));
     return plan;
+}
+
+static inline tn_plan *api_plan(struct api *a, tn_package *package)
+{
+    return api_plan_of(a, package, NULL);
 }
 
 static inline tn_session *api_load(struct api *a, tn_plan *plan)
@@ -96,14 +102,19 @@ static inline tn_session *api_load(struct api *a, tn_plan *plan)
 }
 
 /* Package, plan and session in one; the first two are freed, the session keeps what it needs. */
-static inline tn_session *api_session(struct api *a, const char *path)
+static inline tn_session *api_session_of(struct api *a, const char *path, const char *provider)
 {
     tn_package *package = api_open(a, path);
-    tn_plan *plan = package ? api_plan(a, package) : NULL;
+    tn_plan *plan = package ? api_plan_of(a, package, provider) : NULL;
     tn_session *session = plan ? api_load(a, plan) : NULL;
     tn_plan_free(plan);
     tn_package_free(package);
     return session;
+}
+
+static inline tn_session *api_session(struct api *a, const char *path)
+{
+    return api_session_of(a, path, NULL);
 }
 
 static inline tn_string api_string(const char *s)
