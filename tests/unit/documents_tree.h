@@ -56,7 +56,7 @@ static inline void copy_tree(const char *from, const char *to, bool configuratio
 static inline void put(const char *folder, const char *name, const char *text)
 {
     char path[PATH + 256];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%.1200s/%s", folder, name);
     test_write_file(path, text, strlen(text));
 }
 
@@ -65,7 +65,7 @@ static inline void edit(const char *folder, const char *name, const char *from, 
 {
     char path[PATH + 256];
     size_t size = 0;
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%.1200s/%s", folder, name);
     char *text = test_read_file(path, &size), *at = text ? strstr(text, from) : NULL;
     if (!at) {
         test_fail(__FILE__, __LINE__, "%s does not contain %s", path, from);

@@ -61,7 +61,7 @@ static inline bool texts_over_graph(const char *file, const char *path, char *ou
     mkdir(target, 0700);
     snprintf(target, sizeof(target), "%.1700s/onnx/model.onnx", folder);
     texts_copy_file(graph, target);
-    snprintf(out, cap, "%.1200s", folder);
+    snprintf(out, cap, "%.1100s", folder);
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* Allocations that fail one by one on the road of sparse and of several vectors: the right code, and nothing stays. */
+/* Allocations that fail one by one on the road of sparse and of several vectors, and of texts through a graph: the right code, and nothing stays. */
 #define _GNU_SOURCE
 #include "heads_util.h"
 
@@ -96,4 +96,14 @@ TEST(roads)
     sweep_road(test_path("golden/vectors/multi_pylate_markers"), "embedding.multi");
     sweep_road(test_path("golden/vectors/multi_stanford"), "embedding.multi");
     sweep_road(test_path("golden/vectors/sparse_bert"), "embedding.sparse");
+}
+
+TEST(over_a_graph)
+{
+    char path[1280];
+    REQUIRE(texts_over_graph("bert_dense_chain.json", test_path("golden/packages/bert_dense_chain"), path, sizeof(path)));
+    sweep(path, "embedding.dense", "{\"texts\": [\"hello, world\", {\"id\": 3, \"text\": \"\"}]}");
+    sweep_road(path, "embedding.dense");
+    REQUIRE(texts_over_graph("bert_masks.json", test_path("golden/heads/bert_masks"), path, sizeof(path)));
+    sweep(path, "fill-mask", "{\"texts\": [\"the people [MASK] there.\"]}");
 }

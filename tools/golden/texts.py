@@ -39,6 +39,7 @@ PACKAGES = {
     "electra_tags": ("heads", "ForTokenClassification"),
     "bert_masks": ("heads", "ForMaskedLM"),
     "roberta_masks": ("heads", "ForMaskedLM"),
+    "bert_scorer_untyped": ("heads", "ForSequenceClassification"),  # as some exporters leave token types out
 }
 
 
@@ -55,7 +56,7 @@ class Exported(torch.nn.Module):
 
 def load(name):
     folder, task = PACKAGES[name]
-    golden = json.loads((common.GOLDEN / folder / f"{name}.json").read_text(encoding="utf-8"))
+    golden = json.loads((common.GOLDEN / folder / f"{name.removesuffix('_untyped')}.json").read_text(encoding="utf-8"))
     package = common.GOLDEN / golden["package"]
     config = next(p for p in sorted(package.rglob("config.json")) if "model_type" in json.loads(p.read_text(encoding="utf-8")))
     loader = "AutoModel" + ("" if task == "Model" else task)
@@ -66,7 +67,7 @@ def load(name):
 def export(name):
     golden, model = load(name)
     names = ["input_ids", "attention_mask"]
-    if "token_type_ids" in inspect.signature(model.forward).parameters and getattr(model.config, "type_vocab_size", 0) > 1:
+    if not name.endswith("_untyped") and "token_type_ids" in inspect.signature(model.forward).parameters and getattr(model.config, "type_vocab_size", 0) > 1:
         names.append("token_type_ids")
     cases = [(c["ids"], c.get("type_ids") or [0] * len(c["ids"])) for c in golden["cases"] if c.get("ids")]
     longest = max(len(ids) for ids, _ in cases)
