@@ -15,7 +15,7 @@ struct tn_three {
 
 enum {
     LEAST = 8,               /* channels and maps of a group: below, spreading and gathering cost more than products */
-    MOST_PRODUCTS = 1 << 18, /* channels times maps: 37 MB of weights */
+    MOST_PRODUCTS = 1 << 19, /* channels times maps: 75 MB of weights */
     HEAD = 64,
 };
 _Static_assert(sizeof(struct tn_three) <= HEAD, "the head stands in front of the weights");

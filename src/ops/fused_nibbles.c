@@ -14,7 +14,7 @@
 enum { A = TN_NBITS_A, B = TN_NBITS_B, SCALES = TN_NBITS_SCALES, ZEROS = TN_NBITS_ZEROS };
 
 /* Rows whose codes, sums and results stay in the L2 cache together; fewer are shared out by columns. */
-enum { ROW_BLOCK = 48, FEW_ROWS = 24 };
+enum { ROW_BLOCK = 64, FEW_ROWS = 24 };
 
 struct product {
     const struct tn_kernels *kernels;
@@ -51,16 +51,22 @@ static void finish_rows(void *user, uint64_t begin, uint64_t end)
     tn_finish_rows(&a);
 }
 
+struct row_blocks {
+    struct product *p;
+    unsigned blocks;
+};
+
 /* Items are blocks of rows, finished while they are near. */
 static void multiply_blocks(void *user, uint64_t begin, uint64_t end)
 {
-    const struct product *p = user;
+    const struct row_blocks *b = user;
     for (uint64_t i = begin; i < end; i++) {
-        uint64_t row = i * ROW_BLOCK, rows = p->rows - row < ROW_BLOCK ? p->rows - row : ROW_BLOCK;
-        struct tn_nibbles_args a = args_of(p, row, rows);
-        code_rows(user, row, row + rows);
-        p->kernels->nibbles(&a, 0, 1);
-        finish_rows(user, row, row + rows);
+        size_t row, last;
+        tn_share(b->p->rows, (unsigned)i, b->blocks, &row, &last);
+        struct tn_nibbles_args a = args_of(b->p, row, last - row);
+        code_rows(b->p, row, last);
+        b->p->kernels->nibbles(&a, 0, 1);
+        finish_rows(b->p, row, last);
     }
 }
 
@@ -108,8 +114,10 @@ static void odd_rows(struct tn_run *r, struct product *p)
 static void multiply(struct tn_run *r, struct product *p)
 {
     const uint64_t cost = (uint64_t)p->layer->n * p->layer->k / 16;
-    if (p->rows > FEW_ROWS) {
-        tn_run_items(r, (p->rows + ROW_BLOCK - 1) / ROW_BLOCK, cost * ROW_BLOCK, multiply_blocks, p);
+    if (p->rows > FEW_ROWS && p->rows <= UINT32_MAX) { /* as many blocks for each thread */
+        const size_t threads = r->threads ? r->threads : 1, blocks = ((p->rows + ROW_BLOCK - 1) / ROW_BLOCK + threads - 1) / threads * threads;
+        struct row_blocks b = {p, (unsigned)blocks};
+        tn_run_items(r, blocks, cost * (p->rows / blocks + 1), multiply_blocks, &b);
     } else {
         code_rows(p, 0, p->rows);
         tn_pool_run(p->rows * cost < (1 << 15) ? NULL : r->pool, multiply_columns, p, r->threads ? r->threads : 1);
