@@ -109,6 +109,7 @@ static enum tn_status identify(struct reading *r)
         st = tn_native_net_weights(model, &instance->program->structure, &constants, r->request->d->variant, instance->program->threads, r->env,
                                    &instance->digest, r->err);
     }
+    if (!st && !tn_ort_told_choose(instance, r->request, model->main)) st = no_memory(r);
     tn_model_free(model);
     tn_findings_release(&findings);
     return st;
@@ -231,7 +232,7 @@ static enum tn_status check_ports(struct reading *r)
     struct tn_ort_status *status = x->api->input_count(x->session, &in);
     if (!status) status = x->api->output_count(x->session, &out);
     enum tn_status st = tn_ort_fail(x->api, status, TN_PHASE_LOAD, false, r->err);
-    if (st || out == x->output_count) return st;
+    if (st || out == x->output_count + x->told_added) return st;
     struct tn_finding *f = tn_error_set(r->err, TN_RUNTIME_FAILURE, TN_PHASE_LOAD, "ONNX Runtime sees other ports than the graph has");
     tn_found(f, "%zu inputs, %zu outputs", in, out);
     return TN_RUNTIME_FAILURE;
@@ -260,6 +261,7 @@ static enum tn_status load(struct reading *r)
     if (!st) st = read_file(r, file, &r->model, &r->model_size);
     if (!st) st = read_externals(r);
     if (!st) st = identify(r);
+    if (!st && !tn_ort_told_append(x, r->env->ctx->alloc, &r->model, &r->model_size)) st = no_memory(r);
     if (!st) st = tn_cancel_fail(r->env->cancel, TN_PHASE_LOAD, r->err);
     if (!st) st = open_session(r);
     if (!st) st = check_ports(r);

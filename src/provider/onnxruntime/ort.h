@@ -174,6 +174,13 @@ struct tn_ort_port {
     int64_t dims[TN_RANK];
 };
 
+/* A value inside the graph, for comparisons. */
+struct tn_ort_told {
+    const char *name;
+    struct tn_str node, by;
+    bool output; /* of the graph itself */
+};
+
 struct tn_instance {
     struct tn_ort *ort;
     const struct tn_ort_api *api;
@@ -198,12 +205,21 @@ struct tn_instance {
     struct tn_partition *partitions; /* [TN_ORT_DEVICES] */
     uint32_t partition_count;
     struct tn_digest digest;
+    struct tn_ort_told *told; /* [told_count] values inside that a call can tell */
+    uint32_t told_count, told_added; /* added: that are no outputs of the graph itself */
 };
 
 enum tn_status tn_ort_load(const struct tn_assessment *a, const struct tn_component_request *request, const struct tn_load_env *env,
                         struct tn_instance **out, struct tn_error *err);
 void tn_ort_unload(struct tn_instance *instance);
 enum tn_status tn_ort_run(struct tn_instance *instance, const struct tn_tensor_call *call, struct tn_error *err);
+
+/* told.c: those of request->told that the graph has; false without memory. */
+bool tn_ort_told_choose(struct tn_instance *instance, const struct tn_component_request *request, const struct tn_net *net);
+/* The bytes of a model with these as outputs of its graph, in the place of *model; false without memory. */
+bool tn_ort_told_append(const struct tn_instance *instance, struct tn_alloc *alloc, char **model, size_t *size);
+enum tn_status tn_ort_run_told(struct tn_instance *instance, const struct tn_tensor_call *call, const struct tn_teller *teller,
+                               struct tn_error *err);
 
 /* The number of an element type there; 0: it has none. */
 int tn_ort_type_of(enum tn_element element);

@@ -106,6 +106,7 @@ struct tn_ort *tn_ort_new(const struct tn_context *ctx, const char *path)
         .load = tn_ort_load,
         .invoke = invoke,
         .run = tn_ort_run,
+        .run_told = tn_ort_run_told,
         .weights = weights,
         .release = tn_ort_unload,
         .partitions = tn_ort_partitions,
