@@ -143,8 +143,9 @@ static bool types_fit(struct inference *inf, const struct tn_node *n, const stru
 }
 
 /*
- * What the file states of a value and what follows from the node: the file may know dimensions that do not follow, but it
- * may not contradict. A symbol that is stated for a dimension that is otherwise unknown becomes its name.
+ * What the file states of a value and what follows from the node: the file may know dimensions that do not follow. It may not
+ * contradict in kind, element or rank; where it counts columns otherwise, which exporters do and runtimes bear, the node is
+ * believed and the reader told. A symbol that is stated for a dimension that is otherwise unknown becomes its name.
  */
 static bool merge(struct inference *inf, const struct tn_node *n, struct tn_net_value *v, const struct tn_type *found)
 {
@@ -153,24 +154,24 @@ static bool merge(struct inference *inf, const struct tn_node *n, struct tn_net_
     if (found->kind == TN_KIND_NONE) return true;
     v->type = *found;
     if (stated.kind == TN_KIND_NONE) return true;
-    bool good = stated.kind == found->kind && (!stated.element || !found->element || stated.element == found->element);
+    bool differs = false, good = stated.kind == found->kind && (!stated.element || !found->element || stated.element == found->element);
     if (good && found->kind == TN_KIND_TENSOR && stated.shape.known) {
         if (!found->shape.known) v->type.shape = stated.shape;
         else good = stated.shape.rank == found->shape.rank;
         for (uint32_t i = 0; good && found->shape.known && i < found->shape.rank; i++) {
             tn_dim_t said = stated.shape.dims[i], is = found->shape.dims[i];
-            if (tn_dim_known(said) && tn_dim_known(is)) good = said == is;
+            if (tn_dim_known(said) && tn_dim_known(is)) differs |= said != is;
             else if (!tn_dim_known(is) && tn_dim_known(said)) v->type.shape.dims[i] = said;
         }
     }
-    if (good) return true;
-    struct tn_finding *f = tn_findings_add(inf->findings, TN_BLOCKER, TN_ARTIFACT_MALFORMED, TN_PHASE_ASSESS,
+    if (good && !differs) return true;
+    struct tn_finding *f = tn_findings_add(inf->findings, good && inf->model->view ? TN_WARNING : TN_BLOCKER, TN_ARTIFACT_MALFORMED, TN_PHASE_ASSESS,
                                            "the file states another type than the node gives: %.*s", TN_FMT_ARG(n->type));
     at_node(f, inf, n);
     tn_found(f, "%s", tn_type_text(inf->model, &stated, a, sizeof(a)));
     tn_expected(f, "%s", tn_type_text(inf->model, found, b, sizeof(b)));
     tn_remedy(f, "export the model again");
-    return false;
+    return good && inf->model->view;
 }
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------- */

@@ -271,6 +271,14 @@ static void couple(uint64_t n, const float *pair, float *q, float *qp, float *p)
     }
 }
 
+/* Coefficients of support vectors may be millions that cancel: their sum is kept in double. */
+static double dot_wide(const float *a, const float *b, uint64_t n)
+{
+    double sum = 0;
+    for (uint64_t i = 0; i < n; i++) sum += (double)a[i] * (double)b[i];
+    return sum;
+}
+
 /* Decisions of all pairs of classes; who wins most. */
 static uint64_t decide(const struct svm *s, const float *x, uint64_t width, float *scores)
 {
@@ -281,8 +289,8 @@ static uint64_t decide(const struct svm *s, const float *x, uint64_t width, floa
     for (uint64_t i = 0; i < n; first += (uint64_t)s->per_class[i++]) {
         uint64_t second = first + (uint64_t)s->per_class[i];
         for (uint64_t j = i + 1; j < n; second += (uint64_t)s->per_class[j++], pair++) {
-            float sum = dot(s->w.p + (j - 1) * s->supports + first, k + first, (uint64_t)s->per_class[i]) +
-                        dot(s->w.p + i * s->supports + second, k + second, (uint64_t)s->per_class[j]) + s->rho.p[pair];
+            float sum = (float)(dot_wide(s->w.p + (j - 1) * s->supports + first, k + first, (uint64_t)s->per_class[i]) +
+                                dot_wide(s->w.p + i * s->supports + second, k + second, (uint64_t)s->per_class[j]) + (double)s->rho.p[pair]);
             scores[pair] = sum;
             votes[sum > 0 ? i : j]++;
         }

@@ -172,6 +172,9 @@ static bool run_cast(struct tn_run *r)
     struct tn_tensor *y = tn_run_output(r, 0, cast_to(r->node), 2, dims);
     if (!y || !clear(y)) return false;
     if (map->items[0]->element != TN_EL_I64) return tn_run_refuse(r, "a map of integers", "other keys");
+    for (uint64_t i = 0; sparse && y->element == TN_EL_STRING && i < y->count; i++) { /* what runtimes write where no key is */
+        if (!tn_tensor_set_text(y, i, TN_STR("0.f"))) return tn_run_no_memory(r);
+    }
     for (uint64_t k = 0; k < n; k++) {
         if (sparse && (keys[k] < 0 || keys[k] >= dims[1])) return tn_run_refuse(r, "keys below max_map", "%lld", (long long)keys[k]);
         if (!value_of(map, k, &value, &at)) return tn_run_refuse(r, "a value for each key", "fewer");

@@ -34,7 +34,7 @@ def sklearn_models(c):
         models = [tree.DecisionTreeClassifier(max_depth=5), ensemble.RandomForestClassifier(12, max_depth=6), ensemble.ExtraTreesClassifier(5),
                   ensemble.GradientBoostingClassifier(n_estimators=7), ensemble.HistGradientBoostingClassifier(max_iter=9), linear_model.LogisticRegression(),
                   linear_model.RidgeClassifier(), svm.SVC(), svm.SVC(probability=True), svm.SVC(kernel="poly", degree=2, coef0=0.5), svm.SVC(kernel="sigmoid", probability=True),
-                  svm.LinearSVC(), svm.NuSVC(kernel="linear"), neural_network.MLPClassifier((8,), max_iter=50), ensemble.AdaBoostClassifier(n_estimators=5),
+                  svm.LinearSVC(), svm.NuSVC(kernel="rbf"), neural_network.MLPClassifier((8,), max_iter=50), ensemble.AdaBoostClassifier(n_estimators=5),
                   pipeline.make_pipeline(preprocessing.StandardScaler(), preprocessing.Normalizer(), linear_model.LogisticRegression())]
         for model in models:
             for labels in (y, names[y]):

@@ -1,4 +1,7 @@
-/* Which limits bind a graph's parts: tensors, nodes and values by `tensors`; numbers of an attribute by what a file can hold. */
+/*
+ * What a file states and what binds: tensors, nodes and values by the limit `tensors`, numbers of an attribute by what a file
+ * can hold; the type of a value by its node.
+ */
 #define _GNU_SOURCE
 #include "exec_graphs.h"
 
@@ -20,6 +23,51 @@ TEST(long_lists_of_numbers_are_no_tensors)
     CHECK(o.good);
     free_outcome(&o);
     free(g.data);
+    tn_pool_free(pool);
+    CHECK_INT(tn_alloc_current(&alloc), 0);
+}
+
+/* Converters state one column where there are two; runtimes compute two. Another rank or type is another graph. */
+static size_t stated(const char *dims, unsigned element, struct outcome *o)
+{
+    struct bytes g = {0}, m = {0};
+    struct tn_str holder;
+    struct tn_onnx_view *view = NULL;
+    struct tn_model *model = NULL;
+    struct tn_findings findings;
+    float x[6] = {1, 2, 3, 4, 5, 6};
+    struct given in = {.rank = 2, .dims = {3, 2}, .values = x};
+    op(&g, "Transpose", "x", "y", "");
+    port(&g, 11, "x", TN_EL_F32, "3,2");
+    port(&g, 12, "y", element, dims);
+    if (o) run_graph(&g, NULL, 1, &in, o);
+    number(&m, 1, 9);
+    opset(&m, "", 21);
+    message(&m, 7, g);
+    struct tn_source source = tn_source_of_memory(m.data, m.n, TN_STR("m.onnx"), &holder);
+    tn_findings_init(&findings, &alloc, 16);
+    REQUIRE(tn_onnx_view_open(&ctx, &source, &view, err) == TN_OK && tn_model_import(&ctx, NULL, &source, view, &findings, &model, err) == TN_OK && model);
+    tn_net_check(model, &findings);
+    CHECK_INT(tn_net_infer(model, &findings, err), TN_OK);
+    size_t blockers = findings.blockers;
+    CHECK(findings.count > 0);
+    for (size_t i = 0; i < findings.count; i++) CHECK_CONTAINS(findings.items[i].message, "states another type");
+    tn_model_free(model);
+    tn_findings_release(&findings);
+    free(m.data);
+    return blockers;
+}
+
+TEST(columns_that_are_stated_wrongly_are_told)
+{
+    struct outcome o;
+    begin();
+    CHECK_INT(stated("2,1", TN_EL_F32, &o), 0);
+    CHECK(o.good);
+    CHECK_INT(o.sizes[0], 6);
+    free_outcome(&o);
+    CHECK_INT(stated("2,3,1", TN_EL_F32, NULL), 1);
+    CHECK_INT(stated("2,3", TN_EL_F64, NULL), 1);
     tn_pool_free(pool);
     CHECK_INT(tn_alloc_current(&alloc), 0);
 }
