@@ -93,16 +93,22 @@ struct tn_graph_state {
 
 enum { TN_NO_PORT = UINT32_MAX };
 
-/* What a declared contract says of an input of a graph. */
+/* What a declared contract says of an input of a graph. Inputs of one name are fed by one value. */
 struct tn_graph_input {
     const struct tn_std_contract *contract; /* NULL: nothing */
     struct tn_json value; /* a scalar or a list of scalars, for whoever gives none; absent: somebody must */
-    struct tn_str alias;  /* its name in the workflow, or "" */
+    struct tn_str name;   /* in the workflow, of what feeds it; "": nothing does */
+    bool closed;          /* no caller may give it */
+    bool has_minimum, has_maximum;
+    double minimum, maximum; /* of every element, inclusive */
+    uint64_t most_tokens;    /* most of the last axis; 0: not stated */
 };
 
-struct tn_graph_output {
-    bool published;      /* among the results when nobody names any */
-    struct tn_str alias; /* its name in the workflow, or "" */
+/* What a declared contract publishes: a value of the graph under the workflow's name. */
+struct tn_graph_result {
+    struct tn_str name;
+    uint32_t out; /* of the view's outputs */
+    const struct tn_std_contract *contract;
 };
 
 /*
@@ -122,9 +128,10 @@ struct tn_graph_facts {
     uint32_t input_count;
     struct tn_graph_state *states; /* that the package declares; a graph alone says nothing of them */
     uint32_t state_count;
-    /* [input_count], and by output of the view: of a declared contract; NULL: there is none */
-    struct tn_graph_input *said_in;
-    struct tn_graph_output *said_out;
+    /* Of a declared contract; NULL, both of them: there is none, and whoever names a port may give and have it. */
+    struct tn_graph_input *said_in; /* [input_count] */
+    struct tn_graph_result *results; /* what comes out when nobody names anything */
+    uint32_t result_count;
     const struct tn_graph_texts *texts; /* NULL: the package says nothing of texts, or the description has no component */
 };
 

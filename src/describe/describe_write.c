@@ -239,13 +239,36 @@ static void hash_ports(struct tn_sha256 *h, const struct tn_onnx_port *ports, ui
     }
 }
 
-/* No other name than the port's own, or the one that a written contract gives it: "request.NAME". */
-static bool is_plain(struct tn_str alias, struct tn_str name)
+/* Nothing is said but the name that a written contract gives it, "request.NAME". */
+static bool is_plain(const struct tn_graph_input *in, struct tn_str name)
 {
     static const char prefix[] = "request.";
     size_t n = sizeof(prefix) - 1;
-    if (alias.n == 0) return true;
-    return tn_str_starts(alias, prefix) && tn_str_eq((struct tn_str){alias.s + n, alias.n - n}, name);
+    if (tn_json_present(in->value) || in->closed || in->has_minimum || in->has_maximum || in->most_tokens) return false;
+    if (in->name.n == 0) return true;
+    return tn_str_starts(in->name, prefix) && tn_str_eq((struct tn_str){in->name.s + n, in->name.n - n}, name);
+}
+
+static void hash_input(struct tn_sha256 *h, uint32_t index, const struct tn_graph_input *in)
+{
+    tn_sha256_update_u64(h, index);
+    tn_sha256_update_str(h, in->name);
+    tn_sha256_update_str(h, tn_json_present(in->value) ? tn_json_text(in->value) : TN_STR(""));
+    hash_flag(h, in->closed);
+    hash_flag(h, in->has_minimum);
+    hash_flag(h, in->has_maximum);
+    if (in->has_minimum) hash_number(h, in->minimum);
+    if (in->has_maximum) hash_number(h, in->maximum);
+    tn_sha256_update_u64(h, in->most_tokens);
+}
+
+/* Every output of the graph, under its own name. */
+static bool publishes_all(const struct tn_graph_facts *g)
+{
+    if (!g->results || g->result_count != g->view->output_count) return !g->results;
+    for (uint32_t i = 0; i < g->result_count; i++)
+        if (g->results[i].out != i || !tn_str_eq(g->results[i].name, g->view->outputs[i].name)) return false;
+    return true;
 }
 
 /*
@@ -262,18 +285,13 @@ static void hash_graph(struct tn_sha256 *h, const struct tn_graph_facts *g)
         tn_sha256_update_str(h, g->states[i].input);
         tn_sha256_update_str(h, g->states[i].output);
     }
-    for (uint32_t i = 0; g->said_in && i < g->input_count; i++) {
-        const struct tn_graph_input *in = &g->said_in[i];
-        if (is_plain(in->alias, g->inputs[i]->name) && !tn_json_present(in->value)) continue;
-        tn_sha256_update_u64(h, i);
-        tn_sha256_update_str(h, in->alias);
-        tn_sha256_update_str(h, tn_json_present(in->value) ? tn_json_text(in->value) : TN_STR(""));
-    }
-    for (uint32_t i = 0; g->said_out && i < g->view->output_count; i++) {
-        if (g->said_out[i].published && g->said_out[i].alias.n == 0) continue;
-        tn_sha256_update_u64(h, i);
-        hash_flag(h, g->said_out[i].published);
-        tn_sha256_update_str(h, g->said_out[i].alias);
+    for (uint32_t i = 0; g->said_in && i < g->input_count; i++)
+        if (!is_plain(&g->said_in[i], g->inputs[i]->name)) hash_input(h, i, &g->said_in[i]);
+    if (publishes_all(g)) return;
+    tn_sha256_update_u64(h, g->result_count);
+    for (uint32_t i = 0; i < g->result_count; i++) {
+        tn_sha256_update_u64(h, g->results[i].out);
+        tn_sha256_update_str(h, g->results[i].name);
     }
 }
 

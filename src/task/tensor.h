@@ -10,6 +10,10 @@ struct tn_tensor_symbols {
     int64_t value[64];
     struct tn_str by[64]; /* which input */
     size_t count;
+    /* Of a contract: rows of the requests, one number wherever they lie along an axis. */
+    bool has_rows;
+    int64_t rows;
+    struct tn_str rows_by;
 };
 
 /*
@@ -21,11 +25,15 @@ struct tn_tensor *tn_tensor_of_request(const struct tn_onnx_port *port, const tn
                                        struct tn_findings *findings, bool *no_memory);
 
 /*
- * tensor_default.c: an operand against what the contract declares of its port, and the declared default of an input. NULL after
- * a finding or without memory. contract may be NULL.
+ * tensor_default.c: an operand against what the contract declares of its port, a value that a caller gave against the bounds
+ * that it states, and the declared default of an input. NULL after a finding or without memory. contract may be NULL.
  */
 void tn_tensor_declared(const struct tn_onnx_port *port, const struct tn_std_contract *contract, const struct tn_tensor *t,
                         struct tn_tensor_symbols *declared, struct tn_findings *findings);
+void tn_tensor_bounded(const struct tn_graph_input *said, const struct tn_tensor *t, struct tn_findings *findings);
+/* A result against what the contract declares of it. */
+enum tn_status tn_tensor_published(const struct tn_graph_result *result, const struct tn_tensor *t, struct tn_tensor_symbols *declared,
+                                   struct tn_error *err);
 struct tn_tensor *tn_tensor_of_default(const struct tn_onnx_port *port, const struct tn_graph_input *said, struct tn_heap *heap,
                                        const struct tn_limits *limits, const struct tn_tensor_symbols *graph,
                                        const struct tn_tensor_symbols *declared, struct tn_findings *findings, bool *no_memory);

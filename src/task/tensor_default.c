@@ -15,29 +15,128 @@ static bool find(const struct tn_tensor_symbols *s, struct tn_str symbol, size_t
     return false;
 }
 
+/* The size that the contract wants of a dimension, and who says so; false when the first to have it may choose. */
+static bool wanted_size(const struct tn_std_contract *contract, uint32_t i, struct tn_str name, int64_t size,
+                        struct tn_tensor_symbols *declared, int64_t *want, struct tn_str *symbol, struct tn_str *by)
+{
+    const struct tn_std_layout *layout = &contract->layout;
+    const struct tn_std_dim *d = contract->has_shape ? &contract->dims[i] : NULL;
+    bool rows = layout->kind == TN_STD_REQUEST_ALIGNED && layout->axis == i;
+    size_t at = 0;
+    *symbol = *by = TN_STR("");
+    if (d && d->fixed && d->extent != size) {
+        *want = d->extent;
+        return true;
+    }
+    if (rows && !declared->has_rows) {
+        declared->has_rows = true;
+        declared->rows = size;
+        declared->rows_by = name;
+    } else if (rows && declared->rows != size) {
+        *want = declared->rows;
+        *symbol = TN_STR("the number of rows");
+        *by = declared->rows_by;
+        return true;
+    }
+    if (!d || d->fixed) return false;
+    if (!find(declared, d->symbol, &at)) {
+        if (at == sizeof(declared->value) / sizeof(declared->value[0])) return false;
+        declared->name[at] = d->symbol;
+        declared->value[at] = size;
+        declared->by[at] = name;
+        declared->count++;
+        return false;
+    }
+    *want = declared->value[at];
+    *symbol = d->symbol;
+    *by = declared->by[at];
+    return *want != size;
+}
+
+static bool has_sizes(const struct tn_std_contract *contract, const struct tn_tensor *t)
+{
+    return contract && t->kind == TN_KIND_TENSOR && (!contract->has_shape || contract->dim_count == t->rank);
+}
+
+static void say_size(struct tn_finding *f, struct tn_str name, uint32_t i, int64_t size, int64_t want, struct tn_str symbol,
+                     struct tn_str by)
+{
+    tn_at_element(f, TN_ELEMENT_TENSOR, name);
+    tn_found(f, "dimension %u is %lld", i, (long long)size);
+    if (symbol.n == 0) tn_expected(f, "%lld", (long long)want);
+    else tn_expected(f, "%.*s is %lld, by %.*s", TN_FMT_ARG(symbol), (long long)want, TN_FMT_ARG(by));
+}
+
 void tn_tensor_declared(const struct tn_onnx_port *port, const struct tn_std_contract *contract, const struct tn_tensor *t,
                         struct tn_tensor_symbols *declared, struct tn_findings *findings)
 {
-    bool sized = contract && contract->has_shape && t->kind == TN_KIND_TENSOR && contract->dim_count == t->rank;
-    for (uint32_t i = 0; sized && i < t->rank; i++) {
-        const struct tn_std_dim *d = &contract->dims[i];
-        size_t at = 0;
-        if (!d->fixed && !find(declared, d->symbol, &at)) {
-            if (at == sizeof(declared->value) / sizeof(declared->value[0])) continue;
-            declared->name[at] = d->symbol;
-            declared->value[at] = t->dims[i];
-            declared->by[at] = port->name;
-            declared->count++;
-            continue;
-        }
-        if (t->dims[i] == (d->fixed ? d->extent : declared->value[at])) continue;
+    struct tn_str symbol, by;
+    int64_t want;
+    for (uint32_t i = 0; has_sizes(contract, t) && i < t->rank; i++) {
+        if (!wanted_size(contract, i, port->name, t->dims[i], declared, &want, &symbol, &by)) continue;
         struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST,
                                                "input %.*s has another size than the package's contract declares", TN_FMT_ARG(port->name));
-        tn_at_element(f, TN_ELEMENT_TENSOR, port->name);
-        tn_found(f, "dimension %u is %lld", i, (long long)t->dims[i]);
-        if (d->fixed) tn_expected(f, "%lld", (long long)d->extent);
-        else tn_expected(f, "%.*s is %lld, by input %.*s", TN_FMT_ARG(d->symbol), (long long)declared->value[at], TN_FMT_ARG(declared->by[at]));
+        say_size(f, port->name, i, t->dims[i], want, symbol, by);
     }
+}
+
+/* Element type and rank that the graph's file leaves open are held here as well. */
+enum tn_status tn_tensor_published(const struct tn_graph_result *result, const struct tn_tensor *t,
+                                   struct tn_tensor_symbols *declared,
+                                   struct tn_error *err)
+{
+    const struct tn_std_contract *contract = result->contract;
+    struct tn_str symbol, by;
+    int64_t want;
+    bool tensor = t->kind == TN_KIND_TENSOR;
+    if (contract && (!tensor || (contract->rank.present && contract->rank.value != t->rank))) {
+        struct tn_finding *f = tn_error_set(err, TN_RUNTIME_FAILURE, TN_PHASE_EXECUTE,
+                                            "output %.*s came out as another value than the package's contract declares", TN_FMT_ARG(result->name));
+        tn_at_element(f, TN_ELEMENT_TENSOR, result->name);
+        if (tensor) tn_found(f, "rank %u", t->rank);
+        tn_expected(f, "%.*s", TN_FMT_ARG(tn_json_text(contract->at)));
+        return TN_RUNTIME_FAILURE;
+    }
+    for (uint32_t i = 0; has_sizes(contract, t) && i < t->rank; i++) {
+        if (!wanted_size(contract, i, result->name, t->dims[i], declared, &want, &symbol, &by)) continue;
+        struct tn_finding *f = tn_error_set(err, TN_RUNTIME_FAILURE, TN_PHASE_EXECUTE,
+                                            "output %.*s came out in another size than the package's contract declares", TN_FMT_ARG(result->name));
+        say_size(f, result->name, i, t->dims[i], want, symbol, by);
+        return TN_RUNTIME_FAILURE;
+    }
+    return TN_OK;
+}
+
+/* ---- bounds ------------------------------------------------------------------------------------------------------- */
+
+static void refuse_value(const struct tn_graph_input *said, double value, struct tn_findings *findings)
+{
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_UNSUPPORTED_OPTION, TN_PHASE_REQUEST,
+                                           "input %.*s is out of the bounds that the package's contract states", TN_FMT_ARG(said->name));
+    tn_at_element(f, TN_ELEMENT_TENSOR, said->name);
+    tn_found(f, "%s", TN_F64(value));
+    if (said->has_minimum && said->has_maximum) tn_expected(f, "%s to %s", TN_F64(said->minimum), TN_F64(said->maximum));
+    else if (said->has_minimum) tn_expected(f, "at least %s", TN_F64(said->minimum));
+    else tn_expected(f, "at most %s", TN_F64(said->maximum));
+}
+
+/* What is no number lies in no bounds. */
+void tn_tensor_bounded(const struct tn_graph_input *said, const struct tn_tensor *t, struct tn_findings *findings)
+{
+    bool bounded = said->has_minimum || said->has_maximum;
+    bool numbers = t->kind == TN_KIND_TENSOR && t->element != TN_EL_STRING;
+    for (uint64_t i = 0; bounded && numbers && i < t->count; i++) {
+        double v = tn_element_get(t->element, t->data, (size_t)i);
+        if ((!said->has_minimum || v >= said->minimum) && (!said->has_maximum || v <= said->maximum)) continue;
+        refuse_value(said, v, findings);
+        break;
+    }
+    if (!said->most_tokens || !numbers || t->rank == 0 || (uint64_t)t->dims[t->rank - 1] <= said->most_tokens) return;
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST,
+                                           "input %.*s has more tokens than the package's contract allows", TN_FMT_ARG(said->name));
+    tn_at_element(f, TN_ELEMENT_TENSOR, said->name);
+    tn_found(f, "%lld", (long long)t->dims[t->rank - 1]);
+    tn_expected(f, "at most %llu, its max_sequence_length", (unsigned long long)said->most_tokens);
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------- */
@@ -51,6 +150,7 @@ static int64_t size_of(const struct tn_onnx_port *port, const struct tn_std_cont
     size_t at;
     if (d && d->fixed) return d->extent;
     if (d && find(declared, d->symbol, &at)) return declared->value[at];
+    if (contract && contract->layout.kind == TN_STD_REQUEST_ALIGNED && contract->layout.axis == i && declared->has_rows) return declared->rows;
     if (g && g->kind == TN_ONNX_DIM_VALUE) return g->value;
     if (g && g->kind == TN_ONNX_DIM_SYMBOL && g->symbol.n && find(graph, g->symbol, &at)) return graph->value[at];
     return -1;
@@ -58,7 +158,8 @@ static int64_t size_of(const struct tn_onnx_port *port, const struct tn_std_cont
 
 static struct tn_tensor *refuse(const struct tn_onnx_port *port, struct tn_findings *findings, const char *what, int64_t axis)
 {
-    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "input %.*s: %s", TN_FMT_ARG(port->name), what);
+    struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "input %.*s: %s",
+                                           TN_FMT_ARG(port->name), what);
     tn_at_element(f, TN_ELEMENT_TENSOR, port->name);
     if (axis >= 0) tn_found(f, "dimension %lld is open", (long long)axis);
     tn_remedy(f, "give the input itself");
@@ -102,7 +203,8 @@ struct tn_tensor *tn_tensor_of_default(const struct tn_onnx_port *port, const st
         if (dims[i] < 0 && list && rank == 1) dims[i] = (int64_t)tn_json_count(said->value);
         if (dims[i] < 0) return refuse(port, findings, "its declared default has a size that nothing tells", i);
     }
-    bool sound = tn_shape_count(dims, rank, &count) && tn_element_bytes((enum tn_element)port->element, count, &bytes) && bytes <= limits->tensor_bytes;
+    bool sound = tn_shape_count(dims, rank, &count) && tn_element_bytes((enum tn_element)port->element, count,
+                                                                        &bytes) && bytes <= limits->tensor_bytes;
     if (!sound || (list && tn_json_count(said->value) != count))
         return refuse(port, findings, "its declared default does not have as many elements as its shape", -1);
     struct tn_tensor *t = tn_tensor_new(heap, (enum tn_element)port->element, rank, dims);

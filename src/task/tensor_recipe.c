@@ -24,6 +24,9 @@ struct tn_recipe_run {
     struct tn_arena arena;
     struct tn_graph_call call;
     bool *wanted;               /* [output_count] */
+    struct tn_graph_result *picks; /* what comes out, in this order; an output may come out under several names */
+    size_t pick_count;
+    struct tn_tensor_symbols declared; /* sizes by the contract */
     struct tn_tensor **results; /* [value_count], in memory of `heap` */
     tn_port_value *values;      /* [value_count] views of them */
     size_t value_count;
@@ -73,7 +76,7 @@ static enum tn_status measure(const struct tn_recipe_model *m, const void *reque
     if (r->output_count && !r->outputs) return tn_request_refuse(err, "outputs", "outputs is NULL", "an array of names", 0);
     if (r->count > m->ctx->limits.items) return tn_request_refuse_limit(err, "inputs", "items", r->count, m->ctx->limits.items);
     *bytes = sizeof(struct tn_recipe_run) + 4096;
-    *bytes += ((uint64_t)g->input_count + 4 * (uint64_t)g->view->output_count) * (sizeof(tn_port_value) + sizeof(void *));
+    *bytes += ((uint64_t)g->input_count + 4 * (uint64_t)g->view->output_count + 2 * (uint64_t)g->result_count) * (sizeof(tn_port_value) + sizeof(void *) + sizeof(struct tn_graph_result));
     for (size_t i = 0; i < r->count; i++) {
         if (!add_value(&r->inputs[i], 0, bytes)) return tn_request_refuse_limit(err, "inputs", "bytes", UINT64_MAX, UINT64_MAX);
     }
@@ -85,25 +88,46 @@ static struct tn_str name_of(tn_string s)
     return (struct tn_str){s.data ? s.data : "", s.data ? s.length : 0};
 }
 
-/* The names of all ports, for a message. */
+/* The name that the contract knows the input by, else the port's own. */
+static struct tn_str name_of_input(const struct tn_graph_facts *g, uint32_t i)
+{
+    return g->said_in && g->said_in[i].name.n ? g->said_in[i].name : g->inputs[i]->name;
+}
+
+static bool is_repeated(const struct tn_graph_facts *g, uint32_t i)
+{
+    bool repeated = false;
+    for (uint32_t k = 0; !repeated && k < i; k++) repeated = tn_str_eq(name_of_input(g, k), name_of_input(g, i));
+    return repeated;
+}
+
+/* ---- names ---- */
+
+static bool append(char *text, size_t cap, size_t *at, struct tn_str name)
+{
+    size_t comma = *at ? 2 : 0;
+    if (*at + comma + 1 >= cap) return false;
+    if (comma) memcpy(text + *at, ", ", 2);
+    *at += comma;
+    size_t n = name.n < cap - 1 - *at ? name.n : cap - 1 - *at;
+    memcpy(text + *at, name.s, n);
+    *at += n;
+    text[*at] = 0;
+    return true;
+}
+
+/* The names that a caller may use: the contract's, where there is one. */
 static void list_names(struct tn_finding *f, const struct tn_graph_facts *g, bool outputs)
 {
-    char text[320];
-    size_t at = 0, count = outputs ? g->view->output_count : g->input_count;
-    text[0] = 0;
-    for (size_t i = 0; i < count && at + 1 < sizeof(text); i++) {
-        struct tn_str name = outputs ? g->view->outputs[i].name : g->inputs[i]->name;
-        size_t room = sizeof(text) - 1 - at, n = name.n < room ? name.n : room;
-        if (i && room > 2) {
-            memcpy(text + at, ", ", 2);
-            at += 2;
-            n = name.n < room - 2 ? name.n : room - 2;
-        }
-        memcpy(text + at, name.s, n);
-        at += n;
+    char text[320] = "";
+    size_t at = 0, count = !outputs ? g->input_count : g->results ? g->result_count : g->view->output_count;
+    for (size_t i = 0; i < count; i++) {
+        if (!outputs && g->said_in && (g->said_in[i].closed || g->said_in[i].name.n == 0 || is_repeated(g, (uint32_t)i))) continue;
+        struct tn_str name = !outputs ? name_of_input(g, (uint32_t)i) : g->results ? g->results[i].name : g->view->outputs[i].name;
+        if (!append(text, sizeof(text), &at, name)) break;
     }
-    text[at] = 0;
-    tn_expected(f, count ? "one of: %s" : "none: the graph has no %s", count ? text : outputs ? "outputs" : "inputs");
+    if (text[0]) tn_expected(f, "one of: %s", text);
+    else tn_expected(f, "none: the graph has no %s", outputs ? "outputs" : "inputs");
 }
 
 static void blame_name(struct tn_findings *findings, const struct tn_graph_facts *g, const char *what, struct tn_str name, bool outputs)
@@ -114,12 +138,13 @@ static void blame_name(struct tn_findings *findings, const struct tn_graph_facts
     list_names(f, g, outputs);
 }
 
+/* The contract's names come first: where it gives a port's name to another value, that value is meant. */
 static uint32_t input_of(const struct tn_graph_facts *g, struct tn_str name)
 {
     uint32_t i = 0;
+    for (uint32_t k = 0; g->said_in && name.n && k < g->input_count; k++)
+        if (tn_str_eq(g->said_in[k].name, name)) return k;
     while (i < g->input_count && !tn_str_eq(g->inputs[i]->name, name)) i++;
-    for (uint32_t k = 0; i == g->input_count && g->said_in && name.n && k < g->input_count; k++)
-        if (tn_str_eq(g->said_in[k].alias, name)) return k;
     return i;
 }
 
@@ -128,8 +153,6 @@ static uint32_t output_of(const struct tn_graph_facts *g, struct tn_str name)
     const struct tn_onnx_view *view = g->view;
     uint32_t i = 0;
     while (i < view->output_count && !tn_str_eq(view->outputs[i].name, name)) i++;
-    for (uint32_t k = 0; i == view->output_count && g->said_out && name.n && k < view->output_count; k++)
-        if (tn_str_eq(g->said_out[k].alias, name)) return k;
     return i;
 }
 
@@ -146,7 +169,7 @@ static const struct tn_graph_state *state_of(const struct tn_recipe_run *run, ui
 struct intake {
     struct tn_recipe_run *run;
     const struct tn_recipe_model *m;
-    struct tn_tensor_symbols graph, declared;
+    struct tn_tensor_symbols graph;
     struct tn_findings findings;
     bool *given; /* [input_count] by the request */
     bool no_memory;
@@ -159,29 +182,52 @@ static const struct tn_std_contract *contract_of(const struct intake *k, uint32_
 }
 
 /* Values to ports, each once. */
-static void take_given(struct intake *k, const tn_tensor_request *r)
+static bool is_state(const struct tn_graph_facts *g, uint32_t input)
+{
+    bool found = false;
+    for (uint32_t n = 0; !found && n < g->state_count; n++) found = g->states[n].in == input;
+    return found;
+}
+
+/* Why a caller may not give an input, or NULL. What a sequence says of its states is said there. */
+static const char *closed_to(const struct tn_recipe_run *run, uint32_t i)
+{
+    const struct tn_graph_input *said = run->graph->said_in ? &run->graph->said_in[i] : NULL;
+    if (!said || (run->sequence && is_state(run->graph, i))) return NULL;
+    if (said->name.n == 0) return "the package's contract leaves this input to the graph";
+    return said->closed ? "the package's contract does not let a caller give this input" : NULL;
+}
+
+static void give(struct intake *k, uint32_t i, const tn_port_value *v)
 {
     const struct tn_graph_facts *g = k->m->graph;
     struct tn_recipe_run *run = k->run;
+    k->given[i] = true;
+    run->call.in[i] = tn_tensor_of_request(g->inputs[i], v, &run->heap, &k->m->ctx->limits, &k->graph, &k->findings, &k->no_memory);
+    if (!run->call.in[i]) return;
+    tn_tensor_declared(g->inputs[i], contract_of(k, i), run->call.in[i], &run->declared, &k->findings);
+    if (g->said_in) tn_tensor_bounded(&g->said_in[i], run->call.in[i], &k->findings);
+}
+
+/* One value of a contract may feed several ports. */
+static void take_given(struct intake *k, const tn_tensor_request *r)
+{
+    const struct tn_graph_facts *g = k->m->graph;
     for (size_t n = 0; n < r->count; n++) {
         struct tn_str name = name_of(r->inputs[n].name);
-        uint32_t i = input_of(g, name);
-        if (i == g->input_count) {
-            blame_name(&k->findings, g, "the graph has no input of this name", name, false);
-        } else if (k->given[i]) {
-            blame_name(&k->findings, g, "an input is given twice", name, false);
-        } else {
-            k->given[i] = true;
-            run->call.in[i] = tn_tensor_of_request(g->inputs[i], &r->inputs[n], &run->heap, &k->m->ctx->limits, &k->graph, &k->findings, &k->no_memory);
-            if (run->call.in[i]) tn_tensor_declared(g->inputs[i], contract_of(k, i), run->call.in[i], &k->declared, &k->findings);
-        }
+        uint32_t first = input_of(g, name);
+        const char *closed = first == g->input_count ? "the graph has no input of this name" : closed_to(k->run, first);
+        if (!closed && k->given[first]) closed = "an input is given twice";
+        if (closed) blame_name(&k->findings, g, closed, name, false);
+        for (uint32_t i = 0; !closed && i < g->input_count; i++)
+            if (i == first || (g->said_in && tn_str_eq(name_of_input(g, i), name_of_input(g, first)))) give(k, i, &r->inputs[n]);
     }
 }
 
 static struct tn_tensor *default_of(struct intake *k, uint32_t i, struct tn_heap *heap)
 {
     const struct tn_graph_facts *g = k->m->graph;
-    return tn_tensor_of_default(g->inputs[i], &g->said_in[i], heap, &k->m->ctx->limits, &k->graph, &k->declared, &k->findings, &k->no_memory);
+    return tn_tensor_of_default(g->inputs[i], &g->said_in[i], heap, &k->m->ctx->limits, &k->graph, &k->run->declared, &k->findings, &k->no_memory);
 }
 
 static bool has_default(const struct tn_graph_facts *g, uint32_t i)
@@ -207,7 +253,7 @@ static void take_states(struct intake *k)
         }
         if (begun) {
             run->call.in[i] = tn_tensor_keep(q->now[n]);
-            tn_tensor_declared(g->inputs[i], contract_of(k, i), q->now[n], &k->declared, &k->findings);
+            tn_tensor_declared(g->inputs[i], contract_of(k, i), q->now[n], &k->run->declared, &k->findings);
         } else if (!k->given[i] && has_default(g, i)) {
             run->call.in[i] = default_of(k, i, &q->heap);
         }
@@ -232,31 +278,58 @@ static void take_inputs(struct intake *k, const tn_tensor_request *r)
     take_states(k);
     for (uint32_t i = 0; i < g->input_count; i++) {
         char text[320];
-        if (k->given[i] || g->inputs[i]->initialised) continue;
+        if (k->given[i]) continue;
         if (has_default(g, i)) {
             k->run->call.in[i] = default_of(k, i, &k->run->heap);
             continue;
         }
+        if (g->inputs[i]->initialised || (g->said_in && is_repeated(g, i))) continue;
+        struct tn_str name = name_of_input(g, i);
         struct tn_finding *f = tn_findings_add(&k->findings, TN_BLOCKER, TN_INVALID_REQUEST, TN_PHASE_REQUEST, "input %.*s is missing",
-                                               TN_FMT_ARG(g->inputs[i]->name));
-        tn_at_element(f, TN_ELEMENT_TENSOR, g->inputs[i]->name);
+                                               TN_FMT_ARG(name));
+        tn_at_element(f, TN_ELEMENT_TENSOR, name);
         tn_expected(f, "%s", tn_onnx_port_text(g->inputs[i], text, sizeof(text)));
     }
+}
+
+/* Once under each name. */
+static void pick(struct tn_recipe_run *run, struct tn_graph_result result)
+{
+    run->wanted[result.out] = true;
+    for (size_t i = 0; i < run->pick_count; i++)
+        if (run->picks[i].out == result.out && tn_str_eq(run->picks[i].name, result.name)) return;
+    run->picks[run->pick_count++] = result;
+}
+
+static struct tn_graph_result plain_result(const struct tn_graph_facts *g, uint32_t i)
+{
+    return (struct tn_graph_result){.name = g->view->outputs[i].name, .out = i};
+}
+
+static void pick_named(struct intake *k, struct tn_str name)
+{
+    const struct tn_graph_facts *g = k->m->graph;
+    for (uint32_t i = 0; i < g->result_count; i++) {
+        if (!tn_str_eq(g->results[i].name, name)) continue;
+        pick(k->run, g->results[i]);
+        return;
+    }
+    uint32_t i = output_of(g, name);
+    if (i == g->view->output_count) blame_name(&k->findings, g, "the graph has no output of this name", name, true);
+    else if (state_of(k->run, i)) blame_name(&k->findings, g, "an output is state of the sequence and no result", name, true);
+    else pick(k->run, plain_result(g, i));
 }
 
 static void take_outputs(struct intake *k, const tn_tensor_request *r)
 {
     const struct tn_graph_facts *g = k->m->graph;
     struct tn_recipe_run *run = k->run;
-    for (uint32_t i = 0; i < g->view->output_count; i++)
-        run->wanted[i] = state_of(run, i) || (r->outputs == NULL && (!g->said_out || g->said_out[i].published));
-    for (size_t n = 0; r->outputs && n < r->output_count; n++) {
-        struct tn_str name = name_of(r->outputs[n]);
-        uint32_t i = output_of(g, name);
-        if (i == g->view->output_count) blame_name(&k->findings, g, "the graph has no output of this name", name, true);
-        else if (state_of(run, i)) blame_name(&k->findings, g, "an output is state of the sequence and no result", name, true);
-        else run->wanted[i] = true;
+    for (uint32_t i = 0; i < g->view->output_count; i++) {
+        run->wanted[i] = state_of(run, i) != NULL;
+        if (!r->outputs && !g->results) pick(run, plain_result(g, i));
     }
+    for (uint32_t i = 0; !r->outputs && i < g->result_count; i++) pick(run, g->results[i]);
+    for (size_t n = 0; r->outputs && n < r->output_count; n++) pick_named(k, name_of(r->outputs[n]));
 }
 
 static bool allocate(struct tn_recipe_run *run)
@@ -265,10 +338,11 @@ static bool allocate(struct tn_recipe_run *run)
     run->call.in = tn_arena_array(&run->arena, inputs, sizeof(*run->call.in));
     run->call.out = tn_arena_array(&run->arena, outputs, sizeof(*run->call.out));
     run->wanted = tn_arena_array(&run->arena, outputs, sizeof(*run->wanted));
-    run->results = tn_arena_array(&run->arena, outputs, sizeof(*run->results));
-    run->values = tn_arena_array(&run->arena, outputs, sizeof(*run->values));
+    run->picks = tn_arena_array(&run->arena, outputs + run->graph->result_count, sizeof(*run->picks));
+    run->results = tn_arena_array(&run->arena, outputs + run->graph->result_count, sizeof(*run->results));
+    run->values = tn_arena_array(&run->arena, outputs + run->graph->result_count, sizeof(*run->values));
     run->call.wanted = run->wanted;
-    return run->call.in && run->call.out && run->wanted && run->results && run->values;
+    return run->call.in && run->call.out && run->wanted && run->picks && run->results && run->values;
 }
 
 static void drop_inputs(struct tn_recipe_run *run)
@@ -415,16 +489,24 @@ static enum tn_status take_state(struct tn_recipe_run *run, const struct tn_grap
     return q->next[state - run->graph->states] ? TN_OK : TN_INSUFFICIENT_MEMORY;
 }
 
-/* The value itself, which goes over to the run. */
-static enum tn_status take_result(struct tn_recipe_run *run, uint32_t output, struct tn_tensor *t)
+/* The value itself, which goes over to the run when no other name waits for it. */
+static enum tn_status take_result(struct tn_recipe_run *run, const struct tn_graph_result *pick, struct tn_tensor **t, bool last)
 {
-    struct tn_str name = run->graph->view->outputs[output].name;
-    struct tn_tensor *copy = run->results[run->value_count] = tn_tensor_move(&run->heap, t);
+    struct tn_tensor *taken = last ? tn_tensor_move(&run->heap, *t) : tn_tensor_copy(&run->heap, *t);
     tn_port_value *v = &run->values[run->value_count];
-    run->value_count += copy != NULL;
-    if (!copy || !view_of(run, copy, v)) return TN_INSUFFICIENT_MEMORY;
-    v->name = (tn_string){name.s, name.n};
+    if (last) *t = NULL;
+    run->results[run->value_count] = taken;
+    run->value_count += taken != NULL;
+    if (!taken || !view_of(run, taken, v)) return TN_INSUFFICIENT_MEMORY;
+    v->name = (tn_string){pick->name.s, pick->name.n};
     return TN_OK;
+}
+
+static bool is_last(const struct tn_recipe_run *run, size_t i)
+{
+    for (size_t k = i + 1; k < run->pick_count; k++)
+        if (run->picks[k].out == run->picks[i].out) return false;
+    return true;
 }
 
 /* Results go over to the run and so outlive the component; states are copied, their memory serves the next call. */
@@ -432,15 +514,17 @@ static enum tn_status take_results(struct tn_recipe_run *run, struct tn_graph_ca
 {
     enum tn_status st = TN_OK;
     for (uint32_t i = 0; i < run->graph->view->output_count; i++) {
-        struct tn_tensor *t = call->out[i];
         const struct tn_graph_state *state = state_of(run, i);
+        if (!st && call->out[i] && state) st = take_state(run, state, call->out[i], err);
+    }
+    for (size_t i = 0; !st && i < run->pick_count; i++) {
+        struct tn_tensor **t = &call->out[run->picks[i].out];
+        if (*t) st = tn_tensor_published(&run->picks[i], *t, &run->declared, err);
+        if (!st && *t) st = take_result(run, &run->picks[i], t, is_last(run, i));
+    }
+    for (uint32_t i = 0; i < run->graph->view->output_count; i++) {
+        tn_tensor_drop(call->out[i]);
         call->out[i] = NULL;
-        if (!st && t && !state) {
-            st = take_result(run, i, t);
-            continue;
-        }
-        if (!st && t) st = take_state(run, state, t, err);
-        tn_tensor_drop(t);
     }
     return st == TN_INSUFFICIENT_MEMORY ? tn_error_memory(err, TN_PHASE_EXECUTE, "keeping the results of a graph") : st;
 }

@@ -39,7 +39,7 @@ TEST(one_graph_is_called_with_tensors)
     CHECK_INT(d->findings.blockers, 0);
     CHECK_TSTR(d->graph->file->path, "model.onnx");
     CHECK_INT(d->graph->input_count, 6);
-    CHECK_TSTR(d->graph->said_in[0].alias, "request.decoder.input_ids");
+    CHECK_TSTR(d->graph->said_in[0].name, "request.decoder.input_ids");
     CHECK_FACT(d, "graph.input.input_ids", "\"int64 [batch, sequence]\"", "model.onnx");
     KIT_EXPECT(d, TN_NOTE, TN_PROVIDER_UNAVAILABLE, DOCUMENT, "", "no provider of this build generates", "model.onnx", "the task tensor");
     CHECK_INT(blockers_of(d, task_named("tensor"), &route, &all), 0);

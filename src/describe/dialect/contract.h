@@ -10,10 +10,19 @@
 
 /* Whether something at or below a place of our own document was refused: then it is no measure for the other one. */
 bool tn_contract_refused_below(const struct tn_builder *b, const char *pointer);
+/* A blocker at v with what stands there; NULL where v is absent, broken or has been refused already. */
+struct tn_finding *tn_contract_refuse(struct tn_builder *b, struct tn_json v, enum tn_status code, const char *what);
 /* The two documents differ at v; the caller says what was expected. NULL where v has been refused already. */
 struct tn_finding *tn_contract_contradiction(struct tn_builder *b, struct tn_json v);
 /* v is neither compared nor obeyed. NULL as above. */
 struct tn_finding *tn_contract_unsupported(struct tn_builder *b, struct tn_json v, const char *what);
+
+enum { TN_CONTRACT_ROWS = 64 };
+/*
+ * contract_closed.c: refuses every member below the object that says something and is in no row. A row is a path of keys with
+ * all below them, "*" for any key; at most TN_CONTRACT_ROWS of them.
+ */
+void tn_contract_close(struct tn_builder *b, struct tn_json object, const char *const *rows, unsigned count, const char *what);
 
 /* contract_evidence.c: of any contract, its values, roles, identity and dependencies, for people and for caches. */
 void tn_contract_evidence(struct tn_builder *b, struct tn_json root);

@@ -34,7 +34,7 @@ static bool is_told(const struct tn_builder *b, struct tn_json v)
 }
 
 /* What is no value in the document, or of the wrong shape there, has been refused as such. */
-static struct tn_finding *refuse(struct tn_builder *b, struct tn_json v, enum tn_status code, const char *what)
+struct tn_finding *tn_contract_refuse(struct tn_builder *b, struct tn_json v, enum tn_status code, const char *what)
 {
     if (!tn_json_present(v) || tn_doc_is_touched(&b->d->standard.marks, v) || is_told(b, v)) return NULL;
     struct tn_finding *f = tn_blocker(b, code, "%s", what);
@@ -45,12 +45,12 @@ static struct tn_finding *refuse(struct tn_builder *b, struct tn_json v, enum tn
 
 struct tn_finding *tn_contract_contradiction(struct tn_builder *b, struct tn_json v)
 {
-    return refuse(b, v, TN_METADATA_INVALID, "the two documents of the package contradict each other");
+    return tn_contract_refuse(b, v, TN_METADATA_INVALID, "the two documents of the package contradict each other");
 }
 
 struct tn_finding *tn_contract_unsupported(struct tn_builder *b, struct tn_json v, const char *what)
 {
-    return refuse(b, v, TN_UNSUPPORTED_CONFIG, what);
+    return tn_contract_refuse(b, v, TN_UNSUPPORTED_CONFIG, what);
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */

@@ -9,8 +9,6 @@
 #include "describe/dialect/contract.h"
 #include "describe/package_document.h"
 
-#include <string.h>
-
 /* ---- the closed list --------------------------------------------------------------------------------------------- */
 
 /*
@@ -61,60 +59,6 @@ static const char *const understood[] = {
 };
 
 enum { ROWS = sizeof(understood) / sizeof(understood[0]) };
-
-_Static_assert(ROWS <= 64, "one bit for each row");
-
-/* Segment `depth` of a row, or an empty one behind its end. */
-static struct tn_str segment_of(const char *row, unsigned depth)
-{
-    for (; depth > 0; depth--) {
-        row = strchr(row, '/');
-        if (!row) return TN_STR("");
-        row++;
-    }
-    const char *end = strchr(row, '/');
-    return (struct tn_str){row, end ? (size_t)(end - row) : strlen(row)};
-}
-
-/* null, false and what is empty say nothing. */
-static bool says_something(struct tn_json v)
-{
-    bool flag;
-    if (tn_json_bool(v, &flag)) return flag;
-    bool container = tn_json_is(v, TN_JSON_OBJECT) || tn_json_is(v, TN_JSON_ARRAY);
-    return tn_json_type(v) != TN_JSON_NULL && (!container || tn_json_count(v) > 0);
-}
-
-/* Rows of `rows` that go on with this key; *whole when one of them ends with it. */
-static uint64_t follow(uint64_t rows, unsigned depth, struct tn_str key, bool *whole)
-{
-    uint64_t on = 0;
-    *whole = false;
-    for (unsigned i = 0; i < ROWS; i++) {
-        if (!(rows >> i & 1)) continue;
-        struct tn_str segment = segment_of(understood[i], depth);
-        if (segment.n == 0 || (!tn_str_is(segment, "*") && !tn_str_eq(segment, key))) continue;
-        on |= (uint64_t)1 << i;
-        *whole |= segment_of(understood[i], depth + 1).n == 0;
-    }
-    return on;
-}
-
-/* As deep as the longest row. */
-static void close_members(struct tn_builder *b, struct tn_json object, uint64_t rows, unsigned depth)
-{
-    for (struct tn_json v = tn_json_first(object); tn_json_present(v) && b->failed == TN_OK; v = tn_json_next(v)) {
-        bool whole;
-        uint64_t on = follow(rows, depth, tn_json_key(v), &whole);
-        if (whole || !says_something(v)) continue;
-        if (on && tn_json_is(v, TN_JSON_OBJECT)) {
-            close_members(b, v, on, depth + 1);
-            continue;
-        }
-        tn_expected(tn_contract_unsupported(b, v, "the contract states what this build does not understand of its own component"),
-                    "nothing");
-    }
-}
 
 /* ---- what it is given -------------------------------------------------------------------------------------------- */
 
@@ -244,5 +188,5 @@ void tn_contract_flow(struct tn_builder *b, struct tn_json component)
     check_side(b, &c->outputs, "what is made of them");
     check_roles(b, c);
     check_rows(b, c);
-    close_members(b, doc->at, UINT64_MAX >> (64 - ROWS), 0);
+    tn_contract_close(b, doc->at, understood, ROWS, "the contract states what this build does not understand of its own component");
 }

@@ -48,8 +48,46 @@ static void check_input(struct settling *s, uint32_t i)
     tn_expected(f, "int64 or int32 [batch, sequence]");
 }
 
+/* An exported table has the rows that the configuration states: another one is another model's, or misses rows. */
+static void check_table(struct settling *s, uint32_t i, uint64_t rows, const char *name)
+{
+    const struct tn_onnx_port *p = i == TN_NO_PORT ? NULL : s->graph->inputs[i];
+    if (!p || !p->table_rows || !rows || p->table_rows == rows) return;
+    struct tn_finding *f = refuse(s, TN_TENSOR_MISMATCH,
+                                  "a table of the graph has another size than the configuration states", p);
+    tn_found(f, "%llu rows", (unsigned long long)p->table_rows);
+    tn_expected(f, "%llu, the %s", (unsigned long long)rows, name);
+    tn_remedy(f, "the configuration and the graph belong to different models");
+}
+
+static bool is_same_size(const struct tn_onnx_dim *a, const struct tn_onnx_dim *b)
+{
+    return a->kind != TN_ONNX_DIM_VALUE || b->kind != TN_ONNX_DIM_VALUE || a->value == b->value;
+}
+
+/* All inputs have a number for each token, so what one fixes cannot be another size in the next. */
+static void check_axes(struct settling *s, const struct tn_graph_texts *t)
+{
+    const uint32_t others[] = {t->mask, t->types, t->positions};
+    const struct tn_onnx_port *ids = t->ids == TN_NO_PORT ? NULL : s->graph->inputs[t->ids];
+    for (size_t k = 0; ids && ids->rank_known && ids->rank == 2 && k < sizeof(others) / sizeof(others[0]); k++) {
+        char text[256];
+        const struct tn_onnx_port *p = others[k] == TN_NO_PORT ? NULL : s->graph->inputs[others[k]];
+        if (!p || !p->rank_known || p->rank != 2) continue; /* told */
+        if (is_same_size(&ids->dims[0], &p->dims[0]) && is_same_size(&ids->dims[1], &p->dims[1])) continue;
+        struct tn_finding *f = refuse(s, TN_UNSUPPORTED_CONFIG,
+                                      "two inputs of the graph fix different sizes for the same texts", p);
+        tn_expected(f, "%s, as %.*s", tn_onnx_port_text(ids, text, sizeof(text)), TN_FMT_ARG(ids->name));
+    }
+}
+
 static void check_inputs(struct settling *s, const struct tn_graph_texts *t)
 {
+    const struct tn_component *c = &s->b->d->components[0];
+    const struct tn_value *types = tn_schema_value(c->schema, c->values, "type_vocab_size");
+    check_table(s, t->ids, tn_component_value(c, "vocab_size")->u, "vocab_size");
+    check_table(s, t->types, types && types->present ? types->u : 0, "type_vocab_size");
+    check_axes(s, t);
     for (uint32_t i = 0; i < s->graph->input_count; i++) {
         const struct tn_onnx_port *p = s->graph->inputs[i];
         if (i == t->ids || i == t->mask || i == t->types || i == t->positions) {
