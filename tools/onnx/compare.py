@@ -22,7 +22,12 @@ import numpy as np
 
 
 def compare(options, file, feeds, folder):
-    command = [options.tenon, "compare", str(file), "--providers", options.providers, "--json", "--quiet"]
+    # A file alone has no external data: that is found inside the package.
+    package = [str(file)]
+    if list(file.parent.glob(file.name + "_data*")):
+        root = next(p for p in file.parents if p.parent == graphs.CACHE)
+        package = [str(root), "--variant", str(file.relative_to(root))]
+    command = [options.tenon, "compare", *package, "--providers", options.providers, "--json", "--quiet"]
     for i, (name, value) in enumerate(feeds.items()):
         np.save(folder / f"{i}.npy", value)
         command += ["--input", f"{name}={folder / f'{i}.npy'}"]
