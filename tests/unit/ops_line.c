@@ -60,6 +60,10 @@ static void check_line(const struct line *c, const char *activation, bool odd)
     free_outcome(&general);
     free(x);
     free(w);
+    free(fixed.data);
+    free(free_ones.data);
+    tn_pool_free(pool);
+    CHECK_INT(tn_alloc_current(&alloc), 0);
 }
 
 TEST(windows_along_a_line_are_filtered)
