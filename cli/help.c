@@ -262,6 +262,8 @@ static void man_page(struct cli_out *o)
     cli_out_text(o, ".SH ENVIRONMENT\n.TP\n.B XDG_CACHE_HOME, XDG_STATE_HOME, HOME\n"
                     "Where the folders for derived files and for records are, unless\n.B \\-\\-cache\\-dir\nand\n"
                     ".B \\-\\-state\\-dir\nsay so. Without any of them there are no such folders.\n"
+                    ".TP\n.B TENON_ONNXRUNTIME\nPath of the shared library of ONNX Runtime, for the provider\n.BR onnxruntime ;\n"
+                    "without it the system's loader looks.\n"
                     ".TP\n.B NO_COLOR\nNo colour, when it is not empty.\n"
                     ".TP\n.B TMPDIR\nWhere\n.B \\-\\-npy \\-\ncollects its rows.\n");
 }

@@ -28,6 +28,7 @@ static bool is_inability(const char *text)
 
 static enum tn_status status_of(int code, enum tn_phase phase, const char *text)
 {
+    if (phase == TN_PHASE_LOAD && text && strstr(text, "fallback to CPU EP has been explicitly disabled")) return TN_PLACEMENT_REFUSED;
     if (phase == TN_PHASE_LOAD && is_inability(text)) return TN_UNSUPPORTED_OPERATOR;
     switch (code) {
     case TN_ORT_NOT_IMPLEMENTED:
