@@ -28,28 +28,26 @@ static bool wanted_size(const struct tn_std_contract *contract, uint32_t i, stru
         *want = d->extent;
         return true;
     }
-    if (rows && !declared->has_rows) {
-        declared->has_rows = true;
-        declared->rows = size;
-        declared->rows_by = name;
-    } else if (rows && declared->rows != size) {
-        *want = declared->rows;
-        *symbol = TN_STR("the number of rows");
-        *by = declared->rows_by;
-        return true;
-    }
-    if (!d || d->fixed) return false;
-    if (!find(declared, d->symbol, &at)) {
-        if (at == sizeof(declared->value) / sizeof(declared->value[0])) return false;
+    if (d && !d->fixed && find(declared, d->symbol, &at)) {
+        *want = declared->value[at];
+        *symbol = d->symbol;
+        *by = declared->by[at];
+        if (*want != size) return true;
+    } else if (d && !d->fixed && at < sizeof(declared->value) / sizeof(declared->value[0])) {
         declared->name[at] = d->symbol;
         declared->value[at] = size;
         declared->by[at] = name;
         declared->count++;
-        return false;
     }
-    *want = declared->value[at];
-    *symbol = d->symbol;
-    *by = declared->by[at];
+    if (!rows) return false;
+    if (!declared->has_rows) {
+        declared->has_rows = true;
+        declared->rows = size;
+        declared->rows_by = name;
+    }
+    *want = declared->rows;
+    *symbol = TN_STR("the number of rows");
+    *by = declared->rows_by;
     return *want != size;
 }
 

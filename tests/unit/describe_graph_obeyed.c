@@ -383,3 +383,30 @@ TEST(nothing_is_passed_over)
     tn_json_release(&doc);
     free(text);
 }
+
+/* ---- memory ------------------------------------------------------------------------------------------------------------ */
+
+static bool is_whole(const struct tn_description *d)
+{
+    bool fed = d->graph && d->graph->said_in && d->graph->result_count == 1 && d->graph->state_count == 2;
+    for (uint32_t i = 0; fed && i < d->graph->input_count; i++) fed = d->graph->said_in[i].name.n > 0;
+    return fed && d->findings.blockers == 0;
+}
+
+/* With a vocabulary, whose ports are asked for. */
+static bool is_refused(const struct tn_description *d)
+{
+    return d->findings.blockers == 1;
+}
+
+TEST(every_allocation_can_fail)
+{
+    start();
+    put_contract(gc_base);
+    kit_sweep(is_whole);
+    char *text = gc_edited(gc_base, TOP, TOP ", 'model': {'vocab_size': 3}");
+    REQUIRE(text);
+    put_contract(text);
+    kit_sweep(is_refused);
+    free(text);
+}
