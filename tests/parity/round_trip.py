@@ -127,10 +127,13 @@ def shape_of(name, dims, number):
 
 
 def tensor_requests(tenon, package):
-    """Requests with one number after the other for the open dimensions; none for a graph whose inputs are no tensors."""
+    """Requests with one number after the other for the open dimensions; none for a graph whose inputs are no tensors. What a
+    contract gives a default is left to it: a literal is not the caller's."""
     inputs = {}
-    for fact in tenon("inspect", package, *LOSSES).get("facts", []):
-        if fact["name"].startswith("graph.input."):
+    facts = tenon("inspect", package, *LOSSES).get("facts", [])
+    given = {fact["name"][len("graph.default."):] for fact in facts if fact["name"].startswith("graph.default.")}
+    for fact in facts:
+        if fact["name"].startswith("graph.input.") and fact["name"][len("graph.input."):] not in given:
             said = re.fullmatch(r"(\w+) \[(.*)\]", str(fact["value"]))
             if not said:
                 return
