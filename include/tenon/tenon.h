@@ -556,7 +556,7 @@ typedef enum tn_value_kind {
  * packed, the first element in the lowest bits; a bool is a byte; a string is a tn_string, and not NUL-terminated.
  */
 typedef struct tn_port_value {
-    tn_string name;       /* of the port; empty inside a group */
+    tn_string name;       /* of the port, under a contract of the workflow's value; empty inside a group */
     tn_value_kind kind;
     const char *element;  /* "float32", "float16", "bfloat16", "int64", "bool", "string", "uint4" ...; of tensors */
     size_t rank;          /* at most 8 */
@@ -571,7 +571,7 @@ typedef struct tn_tensor_request {
     size_t struct_size;
     const tn_port_value *inputs; /* read during the call only */
     size_t count;
-    const tn_string *outputs;    /* names of the outputs that are wanted; NULL: all */
+    const tn_string *outputs;    /* names of the outputs that are wanted; NULL: all, of a contract what it publishes */
     size_t output_count;
     uint32_t timeout_ms;
     tn_sequence *sequence;       /* whose state the call starts from and hands on; NULL: the call stands alone */
