@@ -57,7 +57,12 @@ enum tn_status tn_error_from_findings(struct tn_error *err, const struct tn_find
 {
     if (list->blockers == 0) return TN_OK;
     const struct tn_finding *first = tn_findings_first_blocker(list);
-    if (!first) return tn_error_memory(err, TN_PHASE_RUNTIME, "collecting findings");
+    if (!first && list->starved) return tn_error_memory(err, TN_PHASE_RUNTIME, "collecting findings");
+    if (!first) {
+        struct tn_finding *f = tn_error_set(err, TN_RESOURCE_LIMIT, TN_PHASE_RUNTIME, "what blocks stands behind more findings than are listed");
+        tn_found(f, "%zu findings, and %zu more", list->count, list->dropped);
+        return TN_RESOURCE_LIMIT;
+    }
     if (!err) return first->code;
     tn_error_clear(err);
     err->primary = *first;

@@ -25,6 +25,7 @@ static struct tn_finding *append_slot(struct tn_findings *list)
     if (list->count == list->cap) {
         size_t cap = list->cap ? list->cap * 2 : 4;
         struct tn_finding *items = tn_realloc(list->alloc, list->items, cap * sizeof(*items));
+        list->starved |= !items;
         if (!items) return NULL;
         list->items = items;
         list->cap = cap;
@@ -79,6 +80,7 @@ void tn_findings_append(struct tn_findings *list, const struct tn_findings *from
         }
     }
     list->dropped += from->dropped;
+    list->starved |= from->starved;
     if (from->blockers > seen) list->blockers += from->blockers - seen;
 }
 
@@ -274,12 +276,22 @@ void tn_finding_write(struct tn_json_writer *w, const struct tn_finding *f)
     tn_jw_end_object(w);
 }
 
+static size_t listed_blockers(const struct tn_findings *list)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < list->count; i++) n += list->items[i].severity == TN_BLOCKER;
+    return n;
+}
+
 void tn_findings_write(struct tn_json_writer *w, const struct tn_findings *list)
 {
     tn_jw_begin_array(w);
     for (size_t i = 0; i < list->count; i++) tn_finding_write(w, &list->items[i]);
     if (list->dropped) {
         tn_jw_begin_object(w);
+        tn_jw_member_cstr(w, "severity", tn_severity_name(list->starved || list->blockers > listed_blockers(list) ? TN_BLOCKER : TN_NOTE));
+        tn_jw_member_cstr(w, "code", tn_status_name(list->starved ? TN_INSUFFICIENT_MEMORY : TN_RESOURCE_LIMIT));
+        tn_jw_member_cstr(w, "message", "further findings are not listed");
         tn_jw_member_u64(w, "dropped", list->dropped);
         tn_jw_end_object(w);
     }

@@ -58,6 +58,7 @@ struct tn_findings {
     struct tn_finding *items;
     size_t count, cap, max;
     size_t dropped;  /* noticed beyond `max`, or when memory was gone */
+    bool starved;    /* some of them for want of memory: who asked for the list must fail */
     size_t blockers; /* also counts dropped ones */
 };
 

@@ -124,7 +124,7 @@ void tn_inventory_findings(const struct tn_inventory *inv, const struct tn_varia
         struct tn_findings one = {.items = &all->items[i], .count = 1};
         tn_findings_append(out, &one);
     }
-    struct tn_findings lost = {.dropped = all->dropped};
+    struct tn_findings lost = {.dropped = all->dropped, .starved = all->starved};
     for (size_t i = 0; i < all->count; i++) lost.blockers += all->items[i].severity == TN_BLOCKER;
     lost.blockers = all->blockers - lost.blockers;
     tn_findings_append(out, &lost);

@@ -44,6 +44,7 @@ struct tn_finding *tn_scan_finding(struct tn_scan *s, uint32_t file, enum tn_sev
     if (tn_scan_tie(s, list->count - 1, file)) return f;
     list->count--; /* lost to memory: check_findings sees it */
     list->dropped++;
+    list->starved = true;
     return NULL;
 }
 
@@ -327,11 +328,10 @@ static void release_scan(struct tn_scan *s)
     tn_buf_release(&s->path);
 }
 
-/* A finding that was lost although the list was not full was lost to memory: the call must not look clean. */
+/* A finding that was lost to memory, and not because the list is full: the call must not look clean. */
 static enum tn_status check_findings(struct tn_scan *s)
 {
-    const struct tn_findings *list = &s->inv->findings;
-    return list->dropped && list->count < list->max ? tn_scan_memory(s) : TN_OK;
+    return s->inv->findings.starved ? tn_scan_memory(s) : TN_OK;
 }
 
 static enum tn_status run_stages(struct tn_scan *s, const char *path)

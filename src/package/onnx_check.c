@@ -25,6 +25,13 @@ static struct tn_finding *blocker(struct check *c, enum tn_status code, const ch
     return f;
 }
 
+/* A finding that there is no memory for. */
+static void lose(struct check *c)
+{
+    c->out->dropped++;
+    c->out->starved = true;
+}
+
 static void at_element(struct tn_finding *f, const char *list, uint32_t index)
 {
     char pointer[64];
@@ -252,7 +259,7 @@ static const struct tn_package_file *find_file(struct check *c, const struct tn_
     enum tn_status status =
         tn_package_reference(&c->arena, tn_package_folder(c->v->file), l->name, &path, c->problem);
     if (status == TN_INSUFFICIENT_MEMORY) {
-        c->out->dropped++;
+        lose(c);
         return NULL;
     }
     if (status) {
@@ -326,7 +333,7 @@ static void check_externals(struct check *c)
     }
     const struct tn_package_file **files = tn_arena_array(&c->arena, v->location_count, sizeof(*files));
     if (!files) {
-        c->out->dropped++;
+        lose(c);
         return;
     }
     for (uint32_t i = 0; i < v->location_count; i++) files[i] = find_file(c, &v->locations[i]);
@@ -342,7 +349,7 @@ void tn_onnx_check(const struct tn_onnx_view *view, const struct tn_inventory *i
     tn_arena_init(&c.arena, view->alloc);
     c.problem = tn_malloc(view->alloc, sizeof(*c.problem));
     if (!c.problem) {
-        findings->dropped++; /* a list that is not full and dropped something was short of memory */
+        lose(&c);
         return;
     }
     check_versions(&c);

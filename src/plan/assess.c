@@ -423,11 +423,8 @@ static void decide(struct tn_survey *s)
 /* Findings that went missing for lack of memory, not because the list is full: the survey would be incomplete. */
 static bool lost_findings(const struct tn_survey *s)
 {
-    bool lost = s->findings.dropped > 0 && s->findings.count < s->findings.max;
-    for (uint32_t i = 0; i < s->row_count; i++) {
-        const struct tn_findings *list = &s->rows[i].findings;
-        lost |= list->dropped > 0 && list->count < list->max;
-    }
+    bool lost = s->findings.starved;
+    for (uint32_t i = 0; i < s->row_count; i++) lost |= s->rows[i].findings.starved;
     return lost;
 }
 

@@ -59,7 +59,7 @@ static void write_findings(struct tn_json_writer *w, const struct tn_survey *s)
     for (uint32_t i = 0; i < s->row_count; i++) tn_findings_append(&all, &s->rows[i].findings);
     tn_jw_key(w, "findings");
     tn_findings_write(w, &all);
-    if (all.dropped > 0 && all.count < all.max) w->out->failed = TN_INSUFFICIENT_MEMORY;
+    if (all.starved) w->out->failed = TN_INSUFFICIENT_MEMORY;
     tn_findings_release(&all);
 }
 

@@ -170,7 +170,35 @@ TEST(findings_lost_to_memory_are_an_error_of_memory)
     CHECK(!tn_findings_add(&list, TN_BLOCKER, TN_PATH_ESCAPE, TN_PHASE_PACKAGE, "lost"));
     tn_alloc_fail(&alloc, 0, false);
     CHECK_INT(list.blockers, 1);
+    CHECK(list.starved);
     CHECK_INT(tn_error_from_findings(err, &list), TN_INSUFFICIENT_MEMORY);
+    tn_findings_release(&list);
+}
+
+/* What stands behind a full list is not known, and no memory is short. It stays so when the list is gone through. */
+TEST(a_full_list_is_no_lack_of_memory)
+{
+    struct tn_findings list, part;
+    tn_findings_init(&list, &alloc, 2);
+    for (int i = 0; i < 2; i++) tn_findings_add(&list, TN_NOTE, TN_OK, TN_PHASE_PACKAGE, "note %d", i);
+    CHECK(!tn_findings_add(&list, TN_BLOCKER, TN_PATH_ESCAPE, TN_PHASE_PACKAGE, "one more"));
+    CHECK(!list.starved && list.dropped == 1);
+    CHECK_INT(tn_error_from_findings(err, &list), TN_RESOURCE_LIMIT);
+    CHECK_CONTAINS(err->primary.message, "more findings than are listed");
+    tn_findings_init(&part, &alloc, 10);
+    tn_findings_append(&part, &list);
+    CHECK(!part.starved && part.dropped == 1 && part.count < part.max);
+    tn_findings_release(&part);
+    tn_findings_init(&part, &alloc, 10);
+    tn_alloc_fail(&alloc, 1, true);
+    tn_findings_append(&part, &list);
+    tn_alloc_fail(&alloc, 0, false);
+    CHECK(part.starved);
+    tn_findings_release(&list);
+    tn_findings_init(&list, &alloc, 10);
+    tn_findings_append(&list, &part);
+    CHECK(list.starved); /* who reads the copy must know, too */
+    tn_findings_release(&part);
     tn_findings_release(&list);
 }
 
