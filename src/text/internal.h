@@ -165,6 +165,7 @@ struct tn_text_loader {
     struct tn_text_tokenizer *t;
     struct tn_error *err;
     struct tn_str file; /* the fallback rule's vocabulary; else empty, and places are JSON values */
+    struct tn_findings *found; /* what is refused and can be passed over, so that all of it is told; NULL: the first fault ends it */
 };
 
 /* The place of a finding: the value, its member when one is named, or the vocabulary file. */

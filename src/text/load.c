@@ -11,6 +11,19 @@
 #include <stdio.h>
 #include <string.h>
 
+/*
+ * What came of a part of the file, remembered: TN_OK, so that the parts behind it are read too. Without a list, or when
+ * memory is gone, the status as it is.
+ */
+static enum tn_status pass_over(struct tn_text_loader *ld, enum tn_status status)
+{
+    if (!status || status == TN_INSUFFICIENT_MEMORY || !ld->found || !ld->err) return status;
+    struct tn_finding *f = tn_findings_add(ld->found, TN_BLOCKER, status, TN_PHASE_LOAD, "%s", "");
+    if (f) *f = ld->err->primary;
+    tn_error_clear(ld->err);
+    return TN_OK;
+}
+
 /* ---- refusals ------------------------------------------------------------------------------------------------- */
 
 void tn_load_place(const struct tn_text_loader *ld, struct tn_finding *f, struct tn_json v, const char *member)
@@ -105,7 +118,7 @@ enum tn_status tn_load_members(struct tn_text_loader *ld, struct tn_json stage, 
         tn_found(f, "%.*s", TN_FMT_ARG(key));
         tn_expected(f, "only: %s", known);
         tn_remedy(f, "an unknown member may change ids; use a package without it");
-        return TN_UNSUPPORTED_PROCESSOR;
+        if (pass_over(ld, TN_UNSUPPORTED_PROCESSOR)) return TN_UNSUPPORTED_PROCESSOR;
     }
     return TN_OK;
 }
@@ -257,42 +270,55 @@ static enum tn_status load_version(struct tn_text_loader *ld, struct tn_json roo
     return TN_UNSUPPORTED_PROCESSOR;
 }
 
-static enum tn_status load_stages(struct tn_text_loader *ld, struct tn_json root)
+/* Added tokens and templates name tokens of the model: behind one that does not hold they say nothing of their own. */
+static enum tn_status load_vocabulary(struct tn_text_loader *ld, struct tn_json root)
 {
-    enum tn_status status = load_version(ld, root);
-    if (!status) status = load_truncation(ld, tn_json_get(root, "truncation"));
-    if (!status) status = load_padding(ld, tn_json_get(root, "padding"));
-    if (!status) status = tn_normalizers_load(ld, tn_json_get(root, "normalizer"), 0);
-    if (!status) status = tn_pre_tokenizers_load(ld, tn_json_get(root, "pre_tokenizer"), 0);
-    if (!status && !tn_json_get(root, "model").doc) {
-        status = tn_load_malformed(ld, root, "model", "the tokenizer's model");
-    }
-    if (!status) status = tn_model_load(ld, tn_json_get(root, "model"));
+    if (!tn_json_get(root, "model").doc) return tn_load_malformed(ld, root, "model", "the tokenizer's model");
+    enum tn_status status = tn_model_load(ld, tn_json_get(root, "model"));
     if (!status) status = tn_added_load(ld, tn_json_get(root, "added_tokens"));
     if (!status) status = tn_post_load(ld, tn_json_get(root, "post_processor"));
-    if (!status) status = tn_decoder_load(ld, tn_json_get(root, "decoder"));
     return status;
+}
+
+static enum tn_status load_stages(struct tn_text_loader *ld, struct tn_json root)
+{
+    enum tn_status status = pass_over(ld, load_version(ld, root));
+    if (!status) status = pass_over(ld, load_truncation(ld, tn_json_get(root, "truncation")));
+    if (!status) status = pass_over(ld, load_padding(ld, tn_json_get(root, "padding")));
+    if (!status) status = pass_over(ld, tn_normalizers_load(ld, tn_json_get(root, "normalizer"), 0));
+    if (!status) status = pass_over(ld, tn_pre_tokenizers_load(ld, tn_json_get(root, "pre_tokenizer"), 0));
+    if (!status) status = pass_over(ld, load_vocabulary(ld, root));
+    if (!status) status = pass_over(ld, tn_decoder_load(ld, tn_json_get(root, "decoder")));
+    return status;
+}
+
+static enum tn_status load_document(struct tn_text_loader *ld, struct tn_json root)
+{
+    if (!tn_json_is(root, TN_JSON_OBJECT)) {
+        struct tn_finding *f = tn_error_set(ld->err, TN_ARTIFACT_MALFORMED, TN_PHASE_LOAD,
+                                            "tokenizer: the document is not an object");
+        tn_at_json(f, root);
+        return TN_ARTIFACT_MALFORMED;
+    }
+    enum tn_status status = tn_load_members(ld, root, "tokenizer",
+                                            "version truncation padding added_tokens normalizer pre_tokenizer "
+                                            "post_processor decoder model");
+    if (!status) status = load_stages(ld, root);
+    if (status || !ld->found) return status;
+    return ld->found->starved ? tn_load_memory(ld) : tn_error_from_findings(ld->err, ld->found);
 }
 
 enum tn_status tn_text_tokenizer_from_json(const struct tn_context *ctx, struct tn_json root,
                                            struct tn_text_tokenizer **out, struct tn_error *err)
 {
-    struct tn_text_loader ld = {.ctx = ctx, .err = err};
+    struct tn_findings found;
+    struct tn_text_loader ld = {.ctx = ctx, .err = err, .found = err ? &found : NULL};
     *out = NULL;
     enum tn_status status = tn_text_tokenizer_new(&ld);
     if (status) return status;
-    if (!tn_json_is(root, TN_JSON_OBJECT)) {
-        struct tn_finding *f = tn_error_set(err, TN_ARTIFACT_MALFORMED, TN_PHASE_LOAD,
-                                            "tokenizer: the document is not an object");
-        tn_at_json(f, root);
-        status = TN_ARTIFACT_MALFORMED;
-    }
-    if (!status) {
-        status = tn_load_members(&ld, root, "tokenizer",
-                                 "version truncation padding added_tokens normalizer pre_tokenizer post_processor "
-                                 "decoder model");
-    }
-    if (!status) status = load_stages(&ld, root);
+    tn_findings_init(&found, ctx->alloc, TN_ERROR_FINDINGS);
+    status = load_document(&ld, root);
+    tn_findings_release(&found);
     if (status) {
         tn_text_tokenizer_free(ld.t);
         return status;
