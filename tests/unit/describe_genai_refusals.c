@@ -58,6 +58,25 @@ TEST(wrong_types_and_ranges)
     RUN(rows);
 }
 
+/* Sizes that a port shows are those of the port: of the encoder, of what it gives to the decoder, and of convolutions. */
+TEST(sizes_are_those_of_the_ports)
+{
+#define ENCODER "\"filename\": \"encoder.onnx\",\n            "
+    static const struct genai_fault rows[] = {
+        FAULT("speech_to_text", 1, ENCODER "\"head_size\": 8", ENCODER "\"head_size\": 9", TN_METADATA_INVALID, DOCUMENT,
+              "/model/encoder/head_size", "head size is not that of its cache", NULL, "head_size 9"),
+        FAULT("speech_to_text", 1, ENCODER "\"head_size\": 8,\n            \"hidden_size\": 32",
+              ENCODER "\"head_size\": 8,\n            \"hidden_size\": 33", TN_METADATA_INVALID, DOCUMENT,
+              "/model/encoder/hidden_size", "not the width of what it gives", NULL, "hidden_size 33"),
+        FAULT("speech_to_text", 1, "\"num_key_value_heads\": 4\n        }\n    },", "\"num_key_value_heads\": 2\n        }\n    },",
+              TN_METADATA_INVALID, DOCUMENT, "/model/encoder/num_key_value_heads", "not that of its cache", NULL,
+              "num_key_value_heads 2"),
+        FAULT("hybrid", 1, "\"conv_cache_size\": 3", "\"conv_cache_size\": 4", TN_METADATA_INVALID, DOCUMENT,
+              "/model/decoder/conv_cache_size", "a convolution's state is not that of its port", NULL, "conv_cache_size 4"),
+    };
+    RUN(rows);
+}
+
 TEST(what_must_be_there)
 {
     static const struct genai_fault rows[] = {

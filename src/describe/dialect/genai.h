@@ -158,6 +158,7 @@ struct tn_genai {
     size_t graph_count;
     size_t named;         /* ports in the lists of all stages */
     struct tn_genai_size context, vocabulary, layers, heads, kv_heads, head_size, hidden, window;
+    struct tn_genai_size encoder_kv_heads, encoder_head_size, encoder_hidden, convolved;
     struct tn_genai_tokenizer tokenizer;
     bool dropped_ports; /* some port was named and dropped: what it does to the others is not known */
     bool hole;          /* some port or file is not what the document says: no contract can be made */

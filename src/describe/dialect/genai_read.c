@@ -121,6 +121,10 @@ static const struct {
     {"/model/decoder/head_size", offsetof(struct tn_genai, head_size)},
     {"/model/decoder/hidden_size", offsetof(struct tn_genai, hidden)},
     {"/model/decoder/sliding_window/window_size", offsetof(struct tn_genai, window)},
+    {"/model/decoder/conv_cache_size", offsetof(struct tn_genai, convolved)},
+    {"/model/encoder/num_key_value_heads", offsetof(struct tn_genai, encoder_kv_heads)},
+    {"/model/encoder/head_size", offsetof(struct tn_genai, encoder_head_size)},
+    {"/model/encoder/hidden_size", offsetof(struct tn_genai, encoder_hidden)},
 };
 
 static void keep_size(struct tn_genai *g, const char *path, struct tn_json v)

@@ -78,6 +78,9 @@ static void check_role(struct tn_genai *g, const struct tn_genai_graph *graph, c
     if (has_role(x, "inputs_embeds") && decoder && denies(port, 1, &g->hidden))
         tn_expected(contradicts(g, graph, x, g->hidden.at, "the hidden size is not the width of the embeddings"),
                     "hidden_size %llu", (unsigned long long)g->hidden.value);
+    if (has_role(x, "encoder_hidden_states") && denies(port, 1, &g->encoder_hidden))
+        tn_expected(contradicts(g, graph, x, g->encoder_hidden.at, "the encoder's hidden size is not the width of what it gives"),
+                    "hidden_size %llu", (unsigned long long)g->encoder_hidden.value);
 }
 
 /* ---- caches ------------------------------------------------------------------------------------------------------ */
@@ -98,6 +101,28 @@ static void check_cache(struct tn_genai *g, const struct tn_genai_graph *graph, 
     else if (denies(port, 1, &g->head_size))
         tn_expected(contradicts(g, graph, x, g->head_size.at, "the head size is not that of the cache"),
                     "head_size %llu", (unsigned long long)g->head_size.value);
+}
+
+/* [batch, heads, positions, head size] of what the encoder gives to each layer of the decoder. */
+static void check_cross(struct tn_genai *g, const struct tn_genai_graph *graph, const struct tn_genai_binding *x)
+{
+    const struct tn_onnx_port *port = x->graph_port;
+    if (!port->rank_known || port->rank != 4) return;
+    if (denies(port, 3, &g->encoder_kv_heads))
+        tn_expected(contradicts(g, graph, x, g->encoder_kv_heads.at, "the encoder's number of heads is not that of its cache"),
+                    "num_key_value_heads %llu", (unsigned long long)g->encoder_kv_heads.value);
+    else if (denies(port, 1, &g->encoder_head_size))
+        tn_expected(contradicts(g, graph, x, g->encoder_head_size.at, "the encoder's head size is not that of its cache"),
+                    "head_size %llu", (unsigned long long)g->encoder_head_size.value);
+}
+
+/* [batch, channels, positions], the last of which the filter still sees. */
+static void check_convolved(struct tn_genai *g, const struct tn_genai_graph *graph, const struct tn_genai_binding *x)
+{
+    bool convolved = strcmp(x->port->key, "past_conv_names") == 0 || strcmp(x->port->key, "present_conv_names") == 0;
+    if (convolved && x->graph_port->rank_known && x->graph_port->rank == 3 && denies(x->graph_port, 1, &g->convolved))
+        tn_expected(contradicts(g, graph, x, g->convolved.at, "the length of a convolution's state is not that of its port"),
+                    "conv_cache_size %llu", (unsigned long long)g->convolved.value);
 }
 
 static bool same_extents(const struct tn_onnx_port *a, const struct tn_onnx_port *b, bool attention)
@@ -148,6 +173,8 @@ static void check_state(struct tn_genai *g, const struct tn_genai_graph *graph, 
 {
     bool input = x->direction == TN_GENAI_INPUT, attention = x->port->family == TN_GENAI_ATTENTION;
     if (attention && !g->dropped_ports) check_cache(g, graph, x);
+    if (x->port->family == TN_GENAI_CROSS && !g->dropped_ports) check_cross(g, graph, x);
+    if (x->port->family == TN_GENAI_RECURRENT) check_convolved(g, graph, x);
     if (input && x->port->next) check_successor(g, graph, x);
     if (input && x->port->half && !graph->doubtful) check_halves(g, graph, x);
 }
