@@ -74,11 +74,34 @@ TN_API tn_status tn_document_validate(tn_runtime *runtime, const char *name, con
     if (!text) return tn_null_argument(err, TN_PHASE_DESCRIBE, "text");
     if (!valid) return tn_null_argument(err, TN_PHASE_DESCRIBE, "valid");
     if (!out) return tn_null_argument(err, TN_PHASE_DESCRIBE, "out");
-    enum tn_status st = tn_validate_text(&runtime->ctx, tn_str_of(name), (struct tn_str){text, length}, &v, err);
+    struct tn_describe_options options = {0};
+    options.schemas = tn_family_schemas(&options.schema_count);
+    enum tn_status st = tn_validate_text(&runtime->ctx, &options, tn_str_of(name), (struct tn_str){text, length}, &v, err);
     if (st) return tn_short_of_memory(&runtime->alloc, st, err);
     *valid = v.findings.blockers == 0;
     st = write_verdict(runtime, name, &v, out, err);
     tn_validation_release(&v);
+    return st;
+}
+
+/*
+ * The tensors of the encoder by name and shape, as a load would bind them: they are files of the package like others. Only
+ * of documents that hold, whose values say which tensors there are to be.
+ */
+static enum tn_status check_tensors(const struct tn_description *d, struct tn_validation *v, struct tn_error *err)
+{
+    const struct tn_component *c = d->component_count ? d->components : NULL;
+    const struct tn_family *family = c ? tn_family_of(c) : NULL;
+    struct tn_binding binding;
+    struct tn_arena arena;
+    if (!family || !c->variant || !c->variant->executable || c->variant->graph) return TN_OK;
+    if (v->findings.blockers > 0 || d->findings.blockers > 0) return TN_OK;
+    const struct tn_head *head = d->head && tn_family_head_of(family, d->head->kind) ? d->head : NULL;
+    tn_arena_init(&arena, d->arena.alloc);
+    enum tn_status st = tn_bind(d, c, family, head, &arena, &v->findings, &binding, err);
+    tn_arena_release(&arena);
+    if (!st && v->findings.starved) st = tn_error_memory(err, TN_PHASE_DESCRIBE, "validating a package");
+    if (v->findings.blockers > 0) v->have_identity = false;
     return st;
 }
 
@@ -90,6 +113,8 @@ TN_API tn_status tn_package_validate(tn_package *package, int *valid, tn_documen
     if (!valid) return tn_null_argument(err, TN_PHASE_DESCRIBE, "valid");
     if (!out) return tn_null_argument(err, TN_PHASE_DESCRIBE, "out");
     enum tn_status st = tn_validate_package(package->description, &v, err);
+    if (!st) st = check_tensors(package->description, &v, err);
+    if (st) tn_validation_release(&v);
     if (st) return tn_short_of_memory(&package->runtime->alloc, st, err);
     *valid = v.findings.blockers == 0;
     st = write_verdict(package->runtime, package->inventory->shown.s, &v, out, err);

@@ -1,6 +1,8 @@
 /* Packages as handles: inventory and description together, immutable, and what verification adds to them. */
 #include "api/api.h"
 
+#include "session/session.h"
+
 void tn_package_ref(struct tn_package *package)
 {
     tn_ref_take(&package->ref);
@@ -30,6 +32,7 @@ static enum tn_status describe(struct tn_package *p, const tn_package_options *o
         .accept_loss = o->accept_loss != 0,
     };
     d.schemas = tn_family_schemas(&d.schema_count);
+    d.judge = tn_tokenizer_judge;
     return tn_describe(p->inventory, &d, &p->description, err);
 }
 

@@ -18,6 +18,7 @@ enum tn_status tn_builder_init(struct tn_builder *b, const struct tn_inventory *
 {
     struct tn_alloc *alloc = inv->ctx->alloc;
     *b = (struct tn_builder){.inv = inv, .options = options, .alloc = alloc, .err = err, .failed = TN_OK};
+    b->tokenizer = &b->own_tokenizer;
     b->d = tn_calloc(alloc, 1, sizeof(*b->d));
     b->scratch = tn_calloc(alloc, 1, sizeof(*b->scratch));
     b->assertions = tn_calloc(alloc, options->descriptive_count, sizeof(*b->assertions));
@@ -56,7 +57,7 @@ void tn_builder_finish(struct tn_builder *b)
     b->d->facts = facts;
     b->d->fact_count = (uint32_t)(facts ? b->fact_count : 0);
     /* A finding that was lost for want of memory, and not because the list is full, must not pass unseen. */
-    if (b->d->findings.dropped > 0 && b->d->findings.count < b->d->findings.max) tn_builder_no_memory(b);
+    if (b->d->findings.starved) tn_builder_no_memory(b);
 }
 
 void tn_builder_release(struct tn_builder *b)
@@ -64,6 +65,7 @@ void tn_builder_release(struct tn_builder *b)
     tn_free(b->alloc, b->facts);
     tn_free(b->alloc, b->assertions);
     tn_free(b->alloc, b->scratch);
+    tn_json_release(&b->own_tokenizer.doc);
     b->facts = NULL;
     b->assertions = NULL;
     b->scratch = NULL;
@@ -140,6 +142,15 @@ static enum tn_status read_yaml(struct tn_builder *b, const struct tn_package_fi
     return status;
 }
 
+static bool is_own(struct tn_str path)
+{
+    static const char *const names[] = {"inference_metadata.yaml", "inference_metadata.yml", "inference_metadata.json",
+                                        "tenon_package.json", "execution_hints.json"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (tn_str_ends(path, names[i])) return true;
+    return false;
+}
+
 static bool read_document(struct tn_builder *b, struct tn_str path, bool yaml, enum tn_json_type root,
                           struct tn_json_doc *doc)
 {
@@ -152,11 +163,13 @@ static bool read_document(struct tn_builder *b, struct tn_str path, bool yaml, e
         return false;
     }
     if (tn_json_is(tn_json_root(doc), root)) return true;
-    struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "%.*s is not a %s %s", TN_FMT_ARG(path),
-                                      yaml ? "YAML" : "JSON", tn_json_type_name(root));
-    tn_at_json(f, tn_json_root(doc));
+    /* A document of the runtime's own forms says nothing at all then; one of a convention is what it does not understand. */
+    struct tn_finding *f = tn_blocker(b, is_own(path) ? TN_METADATA_INVALID : TN_UNSUPPORTED_CONFIG, "%.*s is not a %s %s",
+                                      TN_FMT_ARG(path), yaml ? "YAML" : "JSON", tn_json_type_name(root));
+    tn_at_file(f, path);
     tn_found(f, "%s", tn_json_type_name(tn_json_type(tn_json_root(doc))));
     tn_expected(f, "%s", tn_json_type_name(root));
+    tn_remedy(f, "correct the document, or fetch it again");
     tn_json_release(doc);
     return false;
 }
@@ -164,6 +177,21 @@ static bool read_document(struct tn_builder *b, struct tn_str path, bool yaml, e
 bool tn_builder_json(struct tn_builder *b, struct tn_str path, enum tn_json_type root, struct tn_json_doc *doc)
 {
     return read_document(b, path, false, root, doc);
+}
+
+bool tn_builder_tokenizer(struct tn_builder *b, struct tn_str path, struct tn_json *root)
+{
+    const struct tn_package_file *file = b->failed == TN_OK ? tn_inventory_file(b->inv, path) : NULL;
+    struct tn_tokenizer_file *kept = b->tokenizer;
+    *root = (struct tn_json){NULL, 0};
+    if (!file) return false;
+    if (kept->file != file) {
+        tn_json_release(&kept->doc);
+        kept->file = tn_builder_json(b, path, TN_JSON_OBJECT, &kept->doc) ? file : NULL;
+        if (!kept->file) return false;
+    }
+    *root = tn_json_root(&kept->doc);
+    return true;
 }
 
 bool tn_builder_document(struct tn_builder *b, struct tn_str path, enum tn_json_type root, struct tn_json_doc *doc)

@@ -15,6 +15,12 @@
 
 enum tn_assertion { TN_ASSERTION_UNUSED, TN_ASSERTION_REFUSED, TN_ASSERTION_USED };
 
+/* The tokenizer.json that was read last: several readers look at it, and it is the largest document of a package. */
+struct tn_tokenizer_file {
+    const struct tn_package_file *file; /* NULL: none */
+    struct tn_json_doc doc;
+};
+
 struct tn_builder {
     const struct tn_inventory *inv;
     const struct tn_describe_options *options;
@@ -27,6 +33,9 @@ struct tn_builder {
     const struct tn_doc_marks *marks; /* of tenon_package.json while it is read: what its table refused; else NULL */
     struct tn_error *err;          /* the caller's */
     bool over_graph; /* a component's weights may be a graph (dialect/graph_texts.c): dialects of bare weights are not asked */
+    bool alone; /* a document without its package: nothing is said of files */
+    struct tn_tokenizer_file own_tokenizer;
+    struct tn_tokenizer_file *tokenizer; /* the own one, or that of the builder that this one is compared with */
     enum tn_status failed;
 };
 
@@ -62,6 +71,8 @@ bool tn_builder_has(const struct tn_builder *b, struct tn_str path);
  * something else at each place) or does not read (a finding, or a failure). Release the document after true.
  */
 bool tn_builder_json(struct tn_builder *b, struct tn_str path, enum tn_json_type root, struct tn_json_doc *doc);
+/* The same for a tokenizer.json, which stays with the builder: parsed once however many look at it, and not released. */
+bool tn_builder_tokenizer(struct tn_builder *b, struct tn_str path, struct tn_json *root);
 /* The same for a document that may be YAML: by its name, .yaml or .yml, everything else is JSON. */
 bool tn_builder_document(struct tn_builder *b, struct tn_str path, enum tn_json_type root, struct tn_json_doc *doc);
 
@@ -107,7 +118,7 @@ bool tn_asserted(struct tn_builder *b, struct tn_str file, struct tn_str pointer
 /* One finding for each assertion that was not used. */
 void tn_assertions_check(struct tn_builder *b);
 /* "field /x is not known": finding with place, value, remedy and, where one is near, the field that was meant. */
-void tn_unknown_field(struct tn_builder *b, struct tn_json value, struct tn_str pointer, const char *nearest);
+struct tn_finding *tn_unknown_field(struct tn_builder *b, struct tn_json value, struct tn_str pointer, const char *nearest);
 
 /* ---- component.c ------------------------------------------------------------------------------------------------ */
 
@@ -179,6 +190,9 @@ void tn_tokenizer_check_lines(const struct tn_tokenizer_check *k);
 /* Where the stages are built: the tokens that they are built with are there. */
 void tn_tokenizer_check_built(const struct tn_tokenizer_check *k);
 
+/* tokenizer_judge.c: the finished description against its tokenizer as it is built; problems become findings. */
+void tn_judge_description(struct tn_builder *b);
+
 /* Token types of texts and pairs, by the post-processor of the file or by the class's template. */
 void tn_tokenizer_count_types(const struct tn_tokenizer_check *k);
 
@@ -243,7 +257,8 @@ struct tn_tokenizer_reader {
     const struct tn_tokenizer_hints *hints;
     const struct tn_tokenizer_class *class;
     struct tn_tokenizer_options options;
-    struct tn_json_doc file, config, map; /* tokenizer.json, tokenizer_config.json, special_tokens_map.json */
+    struct tn_json file; /* root of tokenizer.json, which is the builder's */
+    struct tn_json_doc config, map; /* tokenizer_config.json, special_tokens_map.json */
     struct tn_tokenizer_facts *facts;
 };
 /* Whether special_tokens_map.json overrides tokenizer_config.json: the older way of saving. */

@@ -236,7 +236,7 @@ void tn_assertions_check(struct tn_builder *b)
     }
 }
 
-void tn_unknown_field(struct tn_builder *b, struct tn_json value, struct tn_str pointer, const char *nearest)
+struct tn_finding *tn_unknown_field(struct tn_builder *b, struct tn_json value, struct tn_str pointer, const char *nearest)
 {
     struct tn_str file = value.doc->file;
     struct tn_finding *f = tn_blocker(b, TN_UNSUPPORTED_CONFIG, "unknown field %.*s in %.*s", TN_FMT_ARG(pointer),
@@ -245,6 +245,7 @@ void tn_unknown_field(struct tn_builder *b, struct tn_json value, struct tn_str 
     tn_found(f, "%.*s", TN_FMT_ARG(tn_json_text(value)));
     if (nearest) tn_expected(f, "a known field; the nearest is %s", nearest);
     tn_remedy(f, "if it never changes an answer: --descriptive %.*s", TN_FMT_ARG(pointer));
+    return f;
 }
 
 /* ---- the document ----------------------------------------------------------------------------------------------- */

@@ -326,9 +326,11 @@ void tn_compare_with_convention(struct tn_builder *b)
     if (b->failed != TN_OK || is_in_doubt(b)) return;
     options.accept_loss = true; /* what the contract lost is its own affair, and is compared below */
     if (tn_builder_init(&other, b->inv, &options, b->err) != TN_OK) b->failed = other.failed;
+    other.tokenizer = b->tokenizer;
     other.over_graph = b->over_graph && b->d->variant && b->d->variant->graph;
     if (other.failed == TN_OK && tn_describe_by_convention(&other) && other.failed == TN_OK) compare_with(b, &other);
     if (b->failed == TN_OK) b->failed = other.failed;
+    if (other.d && other.d->findings.starved) tn_builder_no_memory(b); /* what was not told would look like agreement */
     tn_builder_release(&other);
     tn_description_free(other.d);
 }

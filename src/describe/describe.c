@@ -82,6 +82,7 @@ static enum tn_status describe_once(const struct tn_inventory *inv, const struct
         begin(&b);
         if (!run_dialect(&b, false)) refuse_unknown(&b);
         if (b.over_graph) tn_describe_graph_texts(&b);
+        tn_judge_description(&b);
         tn_describe_requirements(&b);
         tn_builder_finish(&b);
     }
@@ -184,7 +185,7 @@ static void append_findings(const struct tn_description *d, const struct tn_vari
         struct tn_findings one = {.items = bytes ? &all.items[i] : &f, .count = 1};
         if (!is_quoted(d, &f)) tn_findings_append(out, &one);
     }
-    struct tn_findings lost = {.dropped = all.dropped, .blockers = all.blockers - listed};
+    struct tn_findings lost = {.dropped = all.dropped, .starved = all.starved, .blockers = all.blockers - listed};
     tn_findings_append(out, &lost);
     tn_findings_release(&all);
     tn_findings_append(out, &d->findings);

@@ -243,6 +243,24 @@ struct tn_description {
     uint32_t loss_count;
 };
 
+/*
+ * What building a tokenizer shows. The builder belongs to a layer above and comes in by the options: whatever would make
+ * a load fail, or every request, is found when the package is described.
+ */
+struct tn_tokenizer_judgement {
+    const struct tn_str *words; /* to be looked for in the vocabulary */
+    size_t word_count;
+    bool *known;                /* [word_count] the answers */
+    uint64_t special[2];        /* tokens around one text, and around a pair */
+};
+
+/*
+ * Builds the description's tokenizer and lets it go again. `file`: its tokenizer.json, parsed; absent: the vocabulary is
+ * vocab.txt. What is wrong becomes findings, all of it. Fails only without memory or on a cancelled read.
+ */
+typedef enum tn_status tn_judge_tokenizer(const struct tn_description *d, struct tn_json file, struct tn_tokenizer_judgement *j,
+                                          struct tn_findings *findings, struct tn_error *err);
+
 struct tn_describe_options {
     const char *variant; /* NULL: the only one */
     const char *const *descriptive;
@@ -250,6 +268,7 @@ struct tn_describe_options {
     bool accept_loss; /* of fields that an import cannot carry; without it each of them refuses the package */
     const struct tn_schema *const *schemas; /* of the registered families */
     size_t schema_count;
+    tn_judge_tokenizer *judge; /* NULL: nobody builds tokenizers */
 };
 
 /*

@@ -127,7 +127,9 @@ static void write_unstated(struct tn_json_writer *w, const struct tn_description
     struct tn_finding f = {.code = TN_UNSUPPORTED_CONFIG, .severity = TN_BLOCKER};
     snprintf(f.message, sizeof(f.message), "the graph has a port that a contract cannot state");
     tn_at_file(&f, d->graph->view->file);
-    tn_found(&f, "a port that is no tensor, or one without a type or a rank");
+    const struct tn_onnx_port *port = tn_standard_unstated_port(d->graph->view);
+    if (port) tn_found(&f, "\"%.*s\": no tensor, or one without a type or a rank", TN_FMT_ARG(port->name));
+    else tn_found(&f, "no outputs");
     tn_expected(&f, "tensors whose type and rank the graph states");
     tn_remedy(&f, "run the graph without documents, or export it with the shapes of its ports");
     write_entry(w, d, &f);
@@ -142,7 +144,7 @@ void tn_package_write_undetermined(struct tn_json_writer *w, const struct tn_des
     if (status && !w->out->failed) w->out->failed = status;
     tn_findings_init(&all, d->arena.alloc, d->findings.max);
     tn_description_findings(d, &all);
-    if (all.dropped > d->findings.dropped && all.count < all.max) w->out->failed = TN_INSUFFICIENT_MEMORY;
+    if (all.starved) w->out->failed = TN_INSUFFICIENT_MEMORY;
     tn_jw_key(w, "undetermined");
     tn_jw_begin_array(w);
     for (struct tn_json v = tn_json_first(list); tn_json_present(v); v = tn_json_next(v)) tn_jw_json(w, v);

@@ -67,5 +67,11 @@ enum tn_status tn_package_document_check(struct tn_json root, struct tn_findings
  * says that a value is broken, nothing is concluded from it.
  */
 void tn_package_document_read(struct tn_builder *b, struct tn_json root);
+/*
+ * package_alone.c: all that can be said of the document without its package: shape, values by the families' tables, and
+ * that its parts fit together. Fails only without memory.
+ */
+enum tn_status tn_package_document_judge(const struct tn_context *ctx, const struct tn_describe_options *options, struct tn_json root,
+                                         struct tn_findings *findings, struct tn_error *err);
 
 #endif

@@ -31,6 +31,23 @@ static void check_modules(struct tn_builder *b, struct tn_json object, const str
     }
 }
 
+enum { COMPARED_LABELS = 4096 };
+
+/* Two outputs of one name are told apart by nothing but their ids: likely a slip, and legal. */
+static void warn_twice(struct tn_builder *b, struct tn_json list, const struct tn_head *head)
+{
+    for (uint64_t i = 1; head->labels && i < head->outputs && i < COMPARED_LABELS; i++) {
+        uint64_t k = 0;
+        while (k < i && !tn_str_eq(head->labels[k], head->labels[i])) k++;
+        if (k == i) continue;
+        struct tn_finding *f = tn_warning(b, TN_METADATA_INVALID, "/head/labels gives one name to several outputs");
+        tn_at_json(f, tn_json_at(list, (size_t)i));
+        tn_found(f, "\"%.*s\" for %llu and %llu", TN_FMT_ARG(head->labels[i]), (unsigned long long)k, (unsigned long long)i);
+        tn_expected(f, "a name of its own for each output");
+        return;
+    }
+}
+
 static void read_labels(struct tn_builder *b, struct tn_json list, struct tn_head *head)
 {
     size_t count = tn_json_count(list);
@@ -48,6 +65,7 @@ static void read_labels(struct tn_builder *b, struct tn_json list, struct tn_hea
         (void)tn_json_str(v, &name);
         head->labels[head->outputs++] = tn_builder_str(b, name);
     }
+    if (b->failed == TN_OK) warn_twice(b, list, head);
 }
 
 /* Names are the package's own, or those that the class makes up; a single output is compared otherwise. */
@@ -65,7 +83,7 @@ static void check_origin(struct tn_builder *b, struct tn_json object, const stru
 static void check_problem(struct tn_builder *b, struct tn_json v, const struct tn_head *head)
 {
     if (head->problem == TN_PROBLEM_UNSTATED) return;
-    if (!tn_head_kind_is_labelled(head->kind)) {
+    if (head->kind != TN_HEAD_SEQUENCE_CLASSIFICATION) {
         tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "does not go with the kind of the head"),
                     "\"\": the numbers of this kind are read in one way");
     } else if (head->labels && !tn_head_problem_fits(head)) {

@@ -23,5 +23,8 @@ void tn_package_read_head(struct tn_builder *b, struct tn_json object);
 /* The document states no head: then the component's class must not promise one that would be what comes out. */
 void tn_package_read_headless(struct tn_builder *b, struct tn_json root);
 void tn_package_read_tokenizer(struct tn_builder *b, struct tn_json object);
+/* package_multi.c: "multi_vector" of the document, behind modules and head, and what goes with it. */
+void tn_package_read_multi_vector(struct tn_builder *b, struct tn_json root);
+void tn_package_check_similarity(struct tn_builder *b, struct tn_json root);
 
 #endif

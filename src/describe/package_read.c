@@ -147,7 +147,9 @@ static void read_config(struct tn_builder *b, struct tn_json config, struct tn_c
     for (struct tn_json v = tn_json_first(config); tn_json_present(v); v = tn_json_next(v)) {
         char pointer[256];
         if (is_stated_name(c->schema, tn_json_key(v))) continue;
-        tn_unknown_field(b, v, tn_json_pointer(v, pointer, sizeof(pointer)), nearest_name(c->schema, tn_json_key(v)));
+        struct tn_finding *f =
+            tn_unknown_field(b, v, tn_json_pointer(v, pointer, sizeof(pointer)), nearest_name(c->schema, tn_json_key(v)));
+        tn_remedy(f, "remove it: the document has the values of the family's table and no others");
     }
     if (b->failed == TN_OK) tn_component_check(b, c);
 }
@@ -174,6 +176,7 @@ static const struct tn_variant *variant_of(struct tn_builder *b, struct tn_json 
     struct tn_str id = TN_STR("");
     const struct tn_inventory *inv = b->inv;
     b->over_graph = true;
+    if (b->alone) return NULL;
     if (b->options->variant || !tn_json_str(v, &id)) {
         const struct tn_variant *chosen = tn_describe_variant(b, folder, false);
         if (chosen && chosen->executable && !belongs(chosen, folder)) refuse_folder(b, entry, chosen);
@@ -434,7 +437,8 @@ static bool check_folder(const struct tn_module_source *m, const struct tn_modul
     struct tn_json component = tn_json_find(tn_json_root(m->entry.doc), "/components/0");
     bool encoder = module->kind == TN_MODULE_TRANSFORMER, weights = !encoder && tn_module_has_weights(module->kind);
     /* without weights the component's folder was refused, and without a class it is not known which form this is */
-    bool known = d->component_count > 0 && d->components[0].variant && !tn_doc_hides(m->chain->b->marks, component, "architecture");
+    bool alone = m->chain->b->alone;
+    bool known = d->component_count > 0 && (alone || d->components[0].variant) && !tn_doc_hides(m->chain->b->marks, component, "architecture");
     bool same = known && tn_str_eq(m->path, d->components[0].folder);
     bool shared = known && tn_str_is(d->components[0].architecture, TN_CLASS_STANFORD);
     size_t before = d->findings.blockers;
@@ -447,9 +451,9 @@ static bool check_folder(const struct tn_module_source *m, const struct tn_modul
                          "the encoder's folder");
     else if (weights && same && !shared)
         refuse_folder_of(m, TN_METADATA_INVALID, "has the encoder's folder", "a folder with weights of its own");
-    else if (weights && !shared && m->path.n > 0 && !tn_inventory_part(m->chain->b->inv, m->path))
+    else if (!alone && weights && !shared && m->path.n > 0 && !tn_inventory_part(m->chain->b->inv, m->path))
         refuse_folder_of(m, TN_ARTIFACT_MISSING, "has a folder without weights", "a folder that holds model.safetensors");
-    return d->findings.blockers == before && (known || m->path.n > 0);
+    return !alone && d->findings.blockers == before && (known || m->path.n > 0);
 }
 
 /* Modules that did nothing leave gaps; but one follows the other. */
@@ -539,49 +543,6 @@ static void read_modules(struct tn_builder *b, struct tn_json list)
         read_module(&chain, v, position++);
 }
 
-/* ---- several vectors per text -------------------------------------------------------------------------------------- */
-
-static struct tn_str *read_texts(struct tn_builder *b, struct tn_json list, uint32_t *count)
-{
-    struct tn_str *out = tn_builder_array(b, tn_json_count(list), sizeof(*out)), text;
-    for (struct tn_json v = tn_json_first(list); out && tn_json_present(v); v = tn_json_next(v))
-        if (tn_json_str(v, &text)) out[(*count)++] = tn_builder_str(b, text);
-    return out;
-}
-
-static void check_role_length(struct tn_builder *b, struct tn_json v)
-{
-    bool hard = false;
-    uint64_t stated = 0, most = b->d->component_count ? tn_component_positions(b->d->components, &hard) : 0;
-    if (!hard || most == 0 || !tn_json_u64(v, &stated) || stated <= most) return;
-    tn_expected(tn_package_refuse(b, v, TN_METADATA_INVALID, "is more than the position table holds"), "at most %llu",
-                (unsigned long long)most);
-}
-
-static void read_multi_vector(struct tn_builder *b, struct tn_json object)
-{
-    struct tn_multi_vector *m = tn_describe_multi_vector(b);
-    struct tn_json expansion = tn_json_get(object, "expansion");
-    if (!m) return;
-    m->length[TN_OF_QUERY] = tn_package_size(object, "query_length");
-    m->length[TN_OF_DOCUMENT] = tn_package_size(object, "document_length");
-    m->expansion = (struct tn_expansion){
-        .length = tn_package_size(expansion, "length"),
-        .fixed = tn_package_flag(expansion, "fixed"),
-        .attended = tn_package_flag(expansion, "attended"),
-        .kept = tn_package_flag(expansion, "kept"),
-        .token = tn_package_text(b, expansion, "token"),
-    };
-    m->skip = read_texts(b, tn_json_get(object, "skip"), &m->skip_count);
-    m->skips[TN_OF_QUERY] = tn_package_flag(object, "skips_in_queries");
-    m->skips[TN_OF_DOCUMENT] = tn_package_flag(object, "skips_in_documents");
-    m->markers = read_texts(b, tn_json_get(object, "markers"), &m->marker_count);
-    tn_fact_of_json(b, object, RULE, false, "multi_vector.stated");
-    check_role_length(b, tn_json_get(object, "query_length"));
-    check_role_length(b, tn_json_get(object, "document_length"));
-    check_role_length(b, tn_json_get(expansion, "length"));
-}
-
 /* ---- what was asserted, and what was left open -------------------------------------------------------------------- */
 
 /* "/x" or "DOCUMENT#/x"; of a configuration no field that is known to matter, or known not to. */
@@ -615,6 +576,7 @@ static void read_assertions(struct tn_builder *b, struct tn_json list)
     }
 }
 
+/* TN_OK: there is no such code. */
 static enum tn_status code_of(struct tn_str name)
 {
     static const enum tn_status codes[] = {
@@ -624,15 +586,19 @@ static enum tn_status code_of(struct tn_str name)
     };
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
         if (codes[i] != TN_OK && tn_str_is(name, tn_status_name(codes[i]))) return codes[i];
-    return TN_METADATA_INVALID;
+    return TN_OK;
 }
 
 static void repeat_undetermined(struct tn_builder *b, struct tn_json entry)
 {
     struct tn_str reason = tn_package_text(b, entry, "reason"), found = tn_package_text(b, entry, "found");
     struct tn_str expected = tn_package_text(b, entry, "expected"), remedy = tn_package_text(b, entry, "remedy");
-    struct tn_finding *f = tn_blocker(b, code_of(tn_package_text(b, entry, "code")), "left undetermined: %.*s",
-                                      TN_FMT_ARG(reason));
+    enum tn_status code = code_of(tn_package_text(b, entry, "code"));
+    if (!code && b->failed == TN_OK)
+        tn_expected(tn_package_refuse(b, tn_json_get(entry, "code"), TN_METADATA_INVALID, "is no code of a refusal"),
+                    "a code as `tenon schema error` lists them, such as unsupported_config");
+    if (b->alone) return; /* what is open keeps the package from running, and makes no document wrong */
+    struct tn_finding *f = tn_blocker(b, code ? code : TN_METADATA_INVALID, "left undetermined: %.*s", TN_FMT_ARG(reason));
     tn_at_json(f, entry);
     if (found.n) tn_found(f, "%.*s", TN_FMT_ARG(found));
     if (expected.n) tn_expected(f, "%.*s", TN_FMT_ARG(expected));
@@ -742,9 +708,10 @@ void tn_package_document_read(struct tn_builder *b, struct tn_json root)
     read_modules(b, tn_json_get(root, "modules"));
     if (tn_json_is(tn_json_get(root, "head"), TN_JSON_OBJECT)) tn_package_read_head(b, tn_json_get(root, "head"));
     else tn_package_read_headless(b, root);
-    if (tn_json_is(tn_json_get(root, "multi_vector"), TN_JSON_OBJECT)) read_multi_vector(b, tn_json_get(root, "multi_vector"));
+    tn_package_read_multi_vector(b, root);
     read_prompts(b, tn_json_get(root, "prompts"));
     check_default_prompt(b, tn_json_get(root, "default_prompt"));
+    tn_package_check_similarity(b, root);
     check_length(b, tn_json_get(root, "max_seq_length"));
     check_sparse(b, root);
     check_cut(b, tn_json_get(root, "truncate_dim"));
@@ -753,7 +720,7 @@ void tn_package_document_read(struct tn_builder *b, struct tn_json root)
     read_assertions(b, tn_json_get(root, "descriptive"));
     tn_losses_read(b, tn_json_get(root, "losses"));
     tn_require_stated_list(b, tn_json_get(root, "required_capabilities"));
-    if (!tn_doc_hides(b->marks, root, "execution_hints")) tn_take_hints(b, tn_json_get(root, "execution_hints"));
+    if (!b->alone && !tn_doc_hides(b->marks, root, "execution_hints")) tn_take_hints(b, tn_json_get(root, "execution_hints"));
     struct tn_json open = tn_json_get(root, "undetermined");
     for (struct tn_json v = tn_json_first(open); tn_json_present(v); v = tn_json_next(v))
         if (!tn_doc_is_touched(b->marks, v)) repeat_undetermined(b, v);

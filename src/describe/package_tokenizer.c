@@ -77,7 +77,7 @@ static void check_file(struct reader *r, const char *key, struct tn_str path, bo
     if (stated.n > 0 && path.n == 0) return; /* refused as a path */
     if (path.n > 0 && !wanted) {
         tn_expected(refuse(r, key, TN_METADATA_INVALID, "names a file that its source does not read"), "\"\"");
-    } else if (path.n > 0 && !tn_builder_has(r->b, path)) {
+    } else if (path.n > 0 && !r->b->alone && !tn_builder_has(r->b, path)) {
         tn_expected(refuse(r, key, TN_ARTIFACT_MISSING, "names a file that the package does not hold"), "the path of a file");
     } else if (path.n == 0 && wanted) {
         tn_expected(refuse(r, key, TN_METADATA_INVALID, "names no file, which its source needs"), "a path");
@@ -122,10 +122,10 @@ static void check_model(struct reader *r, struct tn_json root)
 
 static void check_document(struct reader *r)
 {
-    struct tn_json_doc doc = {0};
+    struct tn_json root;
     struct tn_tokenizer_facts *t = r->facts;
-    if (!tn_builder_json(r->b, t->tokenizer_json, TN_JSON_OBJECT, &doc)) return;
-    struct tn_json root = tn_json_root(&doc), vocabulary = tn_json_find(root, "/model/vocab");
+    if (!tn_builder_tokenizer(r->b, t->tokenizer_json, &root)) return;
+    struct tn_json vocabulary = tn_json_find(root, "/model/vocab");
     if (!tn_json_is(vocabulary, TN_JSON_OBJECT) && !tn_json_is(vocabulary, TN_JSON_ARRAY)) {
         tn_expected(refuse(r, "tokenizer_json", TN_METADATA_INVALID, "names a document without a vocabulary"),
                     "a tokenizer.json, which has /model/vocab");
@@ -144,7 +144,6 @@ static void check_document(struct reader *r)
         tn_tokenizer_check_built(&check);
         tn_tokenizer_count_types(&check);
     }
-    tn_json_release(&doc);
 }
 
 static void check_lines(struct reader *r)

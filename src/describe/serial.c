@@ -82,7 +82,7 @@ enum tn_status tn_description_writable(const struct tn_description *d, struct tn
             if (all.items[i].severity == TN_BLOCKER && refused == (pass == 0)) tn_findings_append(&told, &one);
         }
     }
-    bool lost = (all.dropped > d->findings.dropped && all.count < all.max) || (told.dropped > 0 && told.count < told.max);
+    bool lost = all.starved || told.starved;
     enum tn_status status = lost ? failed(TN_INSUFFICIENT_MEMORY, err) : count ? tn_error_from_findings(err, &told) : TN_OK;
     tn_findings_release(&all);
     tn_findings_release(&told);

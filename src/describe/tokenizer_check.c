@@ -294,6 +294,25 @@ static void check_edge(const struct tn_tokenizer_check *k, struct tn_str *token,
     tn_expected(f, "\"%.*s\", by /post_processor", TN_FMT_ARG(there));
 }
 
+/* The token that the model of tokenizer.json gives for what it does not know; "" when it has none, or none that is there. */
+static struct tn_str unknown_of(struct tn_json root)
+{
+    struct tn_json model = tn_json_get(root, "model");
+    struct tn_str token = TN_STR("");
+    uint64_t id;
+    if (!tn_json_u64(tn_json_get(model, "unk_id"), &id)) (void)tn_json_str(tn_json_get(model, "unk_token"), &token);
+    else (void)tn_json_str(tn_json_first(tn_json_at(tn_json_get(model, "vocab"), (size_t)id)), &token); /* Unigram */
+    return token;
+}
+
+static void check_unknown(const struct tn_tokenizer_check *k)
+{
+    struct tn_str there = unknown_of(k->file), *token = &k->facts->unk_token;
+    if (there.n == 0 || token->n == 0 || tn_str_eq(there, *token)) return;
+    struct tn_finding *f = contradicts(k, TN_WARNING, token, "unk_token", "what the model of tokenizer.json gives for unknown text");
+    tn_expected(f, "\"%.*s\", by /model", TN_FMT_ARG(there));
+}
+
 /* One more than the largest type id that is left by a post-processor; `before`: than that of what it is given. */
 static uint64_t types_after(struct tn_json post, bool pair, uint64_t before, unsigned depth)
 {
@@ -341,6 +360,7 @@ void tn_tokenizer_check_specials(const struct tn_tokenizer_check *k)
     if (pad) check_pad(k, pad->id);
     tn_added_list_release(&list, k->b);
     if (!k->as_it_stands) return;
+    check_unknown(k);
     check_edge(k, &k->facts->cls_token, "cls_token", false);
     check_edge(k, &k->facts->sep_token, "sep_token", true);
 }

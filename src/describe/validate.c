@@ -33,16 +33,13 @@ static void begin(struct tn_validation *v, const struct tn_context *ctx)
 }
 
 /* Findings that were lost for want of memory, and not because the list is full. */
-static bool has_lost(const struct tn_findings *list)
-{
-    return list->dropped > 0 && list->count < list->max;
-}
-
 static enum tn_status finish(struct tn_validation *v, enum tn_status status, struct tn_error *err)
 {
-    if (status != TN_INSUFFICIENT_MEMORY) return TN_OK;
-    tn_validation_release(v);
-    return tn_error_memory(err, TN_PHASE_DESCRIBE, "validating a document");
+    if (v->findings.starved || status == TN_INSUFFICIENT_MEMORY) {
+        tn_validation_release(v);
+        return tn_error_memory(err, TN_PHASE_DESCRIBE, "validating a document");
+    }
+    return TN_OK;
 }
 
 /* By its own name; a text under another name by what it holds. */
@@ -90,19 +87,20 @@ static enum tn_status check_metadata(const struct tn_context *ctx, struct tn_jso
     return status;
 }
 
-static enum tn_status check_content(struct tn_json root, struct tn_validation *v)
+static enum tn_status check_content(const struct tn_context *ctx, const struct tn_describe_options *options, struct tn_json root,
+                                    struct tn_validation *v, struct tn_error *problem)
 {
-    enum tn_status status = tn_package_document_check(root, &v->findings, NULL);
+    enum tn_status status = tn_package_document_judge(ctx, options, root, &v->findings, problem);
     if (status != TN_INSUFFICIENT_MEMORY) tn_hints_check_meaning(tn_json_get(root, "execution_hints"), &v->findings);
     return status;
 }
 
-static enum tn_status check(const struct tn_context *ctx, struct tn_json root, struct tn_validation *v,
-                            struct tn_error *problem)
+static enum tn_status check(const struct tn_context *ctx, const struct tn_describe_options *options, struct tn_json root,
+                            struct tn_validation *v, struct tn_error *problem)
 {
     switch (v->kind) {
     case TN_DOCUMENT_METADATA: return check_metadata(ctx, root, v, problem);
-    case TN_DOCUMENT_PACKAGE: return check_content(root, v);
+    case TN_DOCUMENT_PACKAGE: return check_content(ctx, options, root, v, problem);
     case TN_DOCUMENT_HINTS: return tn_hints_check(root, &v->findings);
     }
     return TN_OK;
@@ -143,8 +141,8 @@ static enum tn_status parse(const struct tn_context *ctx, struct tn_str name, st
     return other == TN_OK || other == TN_INSUFFICIENT_MEMORY ? other : status;
 }
 
-enum tn_status tn_validate_text(const struct tn_context *ctx, struct tn_str name, struct tn_str text,
-                                struct tn_validation *out, struct tn_error *err)
+enum tn_status tn_validate_text(const struct tn_context *ctx, const struct tn_describe_options *options, struct tn_str name,
+                                struct tn_str text, struct tn_validation *out, struct tn_error *err)
 {
     struct tn_json_doc doc;
     begin(out, ctx);
@@ -156,12 +154,12 @@ enum tn_status tn_validate_text(const struct tn_context *ctx, struct tn_str name
         status = unreadable(out, status, problem);
     } else {
         out->kind = kind_of(name, tn_json_root(&doc));
-        status = check(ctx, tn_json_root(&doc), out, problem);
+        status = check(ctx, options, tn_json_root(&doc), out, problem);
         if (!status && out->kind == TN_DOCUMENT_METADATA) status = identify(ctx, tn_json_root(&doc), out, problem);
         tn_json_release(&doc);
     }
     tn_free(ctx->alloc, problem);
-    return finish(out, has_lost(&out->findings) ? TN_INSUFFICIENT_MEMORY : status, err);
+    return finish(out, status, err);
 }
 
 /* Against our own document, or against both and their files; what this build merely cannot run is no fault of them. */
@@ -177,12 +175,21 @@ static bool concerns_documents(const struct tn_finding *f)
     return false;
 }
 
+/* Blockers behind a full list may be of the documents or of this build: whether the documents hold, nobody looked. */
+static void tell_unlisted(struct tn_validation *v, const struct tn_findings *all)
+{
+    struct tn_finding *f = tn_findings_add(&v->findings, TN_BLOCKER, TN_RESOURCE_LIMIT, TN_PHASE_DESCRIBE,
+                                           "more findings than are listed: whether the documents hold is not known");
+    tn_found(f, "%zu findings, and %zu more", all->count, all->dropped);
+    tn_expected(f, "at most %zu, the limit \"findings\"", v->findings.max);
+    tn_remedy(f, "correct what `tenon check` lists, then validate again");
+}
+
 /*
  * Of all that was noticed what is wrong with the documents or with the files that they name, and every warning. What this
  * build lacks to run the package is listed too, from whichever document or structure it follows, and makes no document wrong.
- * Of a list that was full the rest is only counted, however few of it concern the documents.
  */
-static enum tn_status take_findings(const struct tn_description *d, struct tn_validation *v)
+static void take_findings(const struct tn_description *d, struct tn_validation *v)
 {
     struct tn_findings all;
     tn_findings_init(&all, d->arena.alloc, v->findings.max);
@@ -198,11 +205,11 @@ static enum tn_status take_findings(const struct tn_description *d, struct tn_va
     }
     size_t listed = 0;
     for (size_t i = 0; i < all.count; i++) listed += all.items[i].severity == TN_BLOCKER;
-    bool lost = has_lost(&all) || has_lost(&v->findings);
+    if (all.blockers > listed && v->findings.blockers == 0) tell_unlisted(v, &all);
     v->findings.dropped += all.dropped;
+    v->findings.starved |= all.starved;
     v->findings.blockers += all.blockers - listed;
     tn_findings_release(&all);
-    return lost ? TN_INSUFFICIENT_MEMORY : TN_OK;
 }
 
 /* What the error says of its cause, and how one comes to a contract where there is a way. */
@@ -278,7 +285,7 @@ enum tn_status tn_validate_package(const struct tn_description *d, struct tn_val
     struct tn_error *problem = tn_calloc(ctx->alloc, 1, sizeof(*problem));
     enum tn_status status = problem ? TN_OK : TN_INSUFFICIENT_MEMORY;
     struct tn_json root = tn_json_root(&d->contract);
-    if (!status) status = take_findings(d, out);
+    if (!status) take_findings(d, out);
     if (!status) status = identify(ctx, root, out, problem);
     tn_free(ctx->alloc, problem);
     return finish(out, status, err);

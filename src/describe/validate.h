@@ -22,10 +22,11 @@ void tn_validation_release(struct tn_validation *v);
 
 /*
  * A text alone, in the form that its name's end tells, else in the one that it holds as; `name` stands in the findings'
- * places. Fails only without memory: a text that does not parse, or is over a limit, is a finding.
+ * places. Of the options the families' schemas count: tenon_package.json is held against them. Fails only without memory:
+ * a text that does not parse, or is over a limit, is a finding.
  */
-enum tn_status tn_validate_text(const struct tn_context *ctx, struct tn_str name, struct tn_str text,
-                                struct tn_validation *out, struct tn_error *err);
+enum tn_status tn_validate_text(const struct tn_context *ctx, const struct tn_describe_options *options, struct tn_str name,
+                                struct tn_str text, struct tn_validation *out, struct tn_error *err);
 /*
  * The contract of a described package, with its artifacts. A package without one is TN_METADATA_INVALID: there is nothing
  * to validate.

@@ -126,6 +126,7 @@ static void check_rope(const struct rope *r)
         {"original_positions", false, true, true},
     };
     struct tn_str type = rope_value(r->c, r->kind, "rope_type")->s;
+    if (!rope_value(r->c, r->kind, "rope_type")->present) return; /* refused: which parameters it has is not known */
     for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
         const char *name = parameters[i].name;
         const struct tn_value *value = rope_value(r->c, r->kind, name);

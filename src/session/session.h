@@ -107,6 +107,10 @@ void tn_session_unload(struct tn_session *s);
 enum tn_status tn_tokenizer_build(const struct tn_context *ctx, const struct tn_description *d,
                                   struct tn_text_tokenizer **out, struct tn_error *err);
 
+/* For tn_describe: builds it, says what is wrong with it or what of the description it does not carry, and lets it go. */
+enum tn_status tn_tokenizer_judge(const struct tn_description *d, struct tn_json file, struct tn_tokenizer_judgement *j,
+                                  struct tn_findings *findings, struct tn_error *err);
+
 /*
  * tokenizer_markers.c: the tokenizer that keeps the markers of a package whole, in the place of *t, made from `root`, the
  * document that *t was made from. Where none is taken apart, *t stays.

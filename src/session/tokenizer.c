@@ -428,12 +428,28 @@ static enum tn_status build_written(struct maker *m, struct tn_str name, struct 
     return st;
 }
 
+/* From the document of the maker, or from the lines of vocab.txt. */
+static enum tn_status build(struct maker *m, struct tn_text_tokenizer **out)
+{
+    bool from_lines = m->facts->source == TN_TOKENIZER_VOCAB;
+    enum tn_status st = from_lines ? read_vocab(m) : TN_OK;
+    if (st) return st;
+    if (m->facts->source == TN_TOKENIZER_FILE && !m->facts->lower_case_first) return build_from(m, tn_json_root(&m->file), out);
+    return build_written(m, from_lines ? m->facts->vocab_txt : m->facts->tokenizer_json, out);
+}
+
+static void release(struct maker *m)
+{
+    tn_buf_release(&m->text);
+    tn_free(m->ctx->alloc, m->entries);
+    tn_free(m->d->inv->ctx->alloc, (char *)(uintptr_t)m->lines.s);
+}
+
 enum tn_status tn_tokenizer_build(const struct tn_context *ctx, const struct tn_description *d,
                                   struct tn_text_tokenizer **out, struct tn_error *err)
 {
     struct maker m = {.ctx = ctx, .d = d, .facts = &d->tokenizer, .err = err};
-    bool from_lines = d->tokenizer.source == TN_TOKENIZER_VOCAB;
-    struct tn_str name = from_lines ? d->tokenizer.vocab_txt : d->tokenizer.tokenizer_json;
+    enum tn_status st = TN_OK;
     *out = NULL;
     if (!d->tokenizer.present) {
         struct tn_finding *f = tn_error_set(err, TN_ARTIFACT_MISSING, TN_PHASE_LOAD, "the package holds no tokenizer");
@@ -445,15 +461,42 @@ enum tn_status tn_tokenizer_build(const struct tn_context *ctx, const struct tn_
         return refused ? refused : tn_error_from_findings(err, &d->inv->findings);
     }
     tn_buf_init(&m.text, ctx->alloc, (size_t)ctx->limits.json_bytes);
-    enum tn_status st = from_lines ? read_vocab(&m) : tn_inventory_json(d->inv, name, &m.file, err);
-    if (!st && d->tokenizer.source == TN_TOKENIZER_FILE && !d->tokenizer.lower_case_first) {
-        st = build_from(&m, tn_json_root(&m.file), out);
-    } else if (!st) {
-        st = build_written(&m, name, out);
-    }
+    if (m.facts->source != TN_TOKENIZER_VOCAB) st = tn_inventory_json(d->inv, m.facts->tokenizer_json, &m.file, err);
+    if (!st) st = build(&m, out);
     tn_json_release(&m.file);
-    tn_buf_release(&m.text);
-    tn_free(ctx->alloc, m.entries);
-    tn_free(d->inv->ctx->alloc, (char *)(uintptr_t)m.lines.s);
+    release(&m);
     return st;
+}
+
+/* ---- the judgement --------------------------------------------------------------------------------------------------- */
+
+/* The cause of a failed building, with all that was found beside it. */
+static void take_findings(const struct tn_error *err, struct tn_findings *out)
+{
+    struct tn_findings one = {.items = (struct tn_finding *)(uintptr_t)&err->primary, .count = 1};
+    struct tn_findings all = {.items = (struct tn_finding *)(uintptr_t)err->findings, .count = err->count, .dropped = err->dropped};
+    tn_findings_append(out, err->count ? &all : &one);
+}
+
+enum tn_status tn_tokenizer_judge(const struct tn_description *d, struct tn_json file, struct tn_tokenizer_judgement *j,
+                                  struct tn_findings *findings, struct tn_error *err)
+{
+    struct maker m = {.ctx = d->inv->ctx, .d = d, .facts = &d->tokenizer, .err = err};
+    struct tn_text_tokenizer *t = NULL;
+    uint32_t id;
+    if (tn_json_present(file)) m.file = *file.doc; /* borrowed: it stays the caller's */
+    tn_buf_init(&m.text, m.ctx->alloc, (size_t)m.ctx->limits.json_bytes);
+    enum tn_status st = build(&m, &t);
+    release(&m);
+    if (st == TN_INSUFFICIENT_MEMORY || st == TN_CANCELLED || st == TN_DEADLINE_EXCEEDED) return st;
+    if (st) {
+        take_findings(err, findings);
+        return TN_OK;
+    }
+    struct tn_text_facts facts = tn_text_tokenizer_facts(t);
+    j->special[0] = facts.special_tokens_single;
+    j->special[1] = facts.special_tokens_pair;
+    for (size_t i = 0; i < j->word_count; i++) j->known[i] = tn_text_token_id(t, j->words[i], &id);
+    tn_text_tokenizer_free(t);
+    return TN_OK;
 }

@@ -370,7 +370,8 @@ static enum tn_status encode_item(struct tn_text_items *t, size_t i, struct tn_s
     enum tn_status st = tn_text_items_encode(t, i, t->windows, scratch, err);
     if (st == TN_INSUFFICIENT_MEMORY) return st;
     if (st || (e->truncated && !t->truncate)) {
-        settle(t, i, st ? st : TN_INPUT_TOO_LONG, e->total);
+        /* The text itself is well-formed, so what the tokenizer refuses is the length that it is given. */
+        settle(t, i, st && st != TN_INVALID_REQUEST ? st : TN_INPUT_TOO_LONG, e->total);
         return TN_OK;
     }
     scratch->owner = step->run_id;

@@ -86,3 +86,39 @@ TEST(a_fault_of_the_convention_hides_no_length)
     free(text);
     api_end(&a);
 }
+
+/* The verdict of a package holds the tensors of its encoder by name and shape, and the head's among them. */
+TEST(a_package_without_its_tensors_is_not_valid)
+{
+    static const struct {
+        const char *from, *to, *part;
+    } rows[] = {
+        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 7", "\"missing_tensor\""},
+        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1", "\"unexpected_tensor\""},
+        {"\"intermediate_size\": 64", "\"intermediate_size\": 65", "\"tensor_mismatch\""},
+        {"\"intermediate_size\": 64", "\"intermediate_size\": 64", NULL},
+    };
+    struct api a;
+    REQUIRE(api_begin(&a, 1));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char folder[PATH];
+        tn_document *verdict = NULL;
+        int valid = 0;
+        snprintf(folder, sizeof(folder), "%s/tensors %zu", test_folder(), i);
+        copy_tree(test_path(PACKAGE), folder, false);
+        describe_into(&a, test_path(PACKAGE), folder, "json", false);
+        edit(folder, "tenon_package.json", rows[i].from, rows[i].to);
+        tn_package *package = api_open(&a, folder);
+        REQUIRE(package);
+        CHECK_INT(tn_package_validate(package, &valid, &verdict, a.err), TN_OK);
+        const char *text = tn_document_text(verdict, NULL);
+        CHECK_INT(valid, rows[i].part == NULL);
+        if (rows[i].part) {
+            CHECK_CONTAINS(text, rows[i].part);
+            CHECK_CONTAINS(text, "\"identity\": null");
+        }
+        tn_document_free(verdict);
+        tn_package_free(package);
+    }
+    api_end(&a);
+}

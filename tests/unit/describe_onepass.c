@@ -418,7 +418,7 @@ TEST(a_document_that_names_nothing)
     CHECK_INT(times(&v.findings, &fault), 1);
     tn_validation_release(&v);
     kit_close(d);
-    REQUIRE(tn_validate_text(&ctx, TN_STR(CONTENT), tn_str_of(text), &v, err) == TN_OK);
+    REQUIRE(tn_validate_text(&ctx, &kit_options, TN_STR(CONTENT), tn_str_of(text), &v, err) == TN_OK);
     CHECK_INT(v.findings.count, 0);
     tn_validation_release(&v);
     end();

@@ -308,7 +308,7 @@ TEST(a_document_over_a_limit_is_not_valid)
         expect_limit(&v, rows[i].limit);
         tn_validation_release(&v);
         kit_close(d);
-        REQUIRE(tn_validate_text(&ctx, TN_STR("inference_metadata.yaml"), (struct tn_str){text, size}, &v, err) == TN_OK);
+        REQUIRE(tn_validate_text(&ctx, &kit_options, TN_STR("inference_metadata.yaml"), (struct tn_str){text, size}, &v, err) == TN_OK);
         expect_limit(&v, rows[i].limit);
         tn_validation_release(&v);
         ctx.limits = tn_limits_default();

@@ -218,13 +218,11 @@ static void compare_special(struct held *h)
 
 static bool read_document(struct held *h)
 {
-    struct tn_json_doc doc = {0};
-    if (!tn_builder_json(h->b, h->facts->tokenizer_json, TN_JSON_OBJECT, &doc)) return false;
-    struct tn_json root = tn_json_root(&doc);
+    struct tn_json root;
+    if (!tn_builder_tokenizer(h->b, h->facts->tokenizer_json, &root)) return false;
     compare_algorithm(h, h->facts->source == TN_TOKENIZER_CLASS ? TN_STR("WordPiece") : tn_tokenizer_model_type(root));
     compare_bytes(h, h->facts->source == TN_TOKENIZER_FILE && tn_tokenizer_has_bytes(root));
     scan_document(h, root);
-    tn_json_release(&doc);
     return true;
 }
 

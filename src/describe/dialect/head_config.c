@@ -315,7 +315,7 @@ struct tn_head *tn_describe_head(struct tn_builder *b, struct tn_json root, cons
     struct reader r = {b, root, head};
     if (tn_head_kind_is_labelled(kind)) {
         read_labels(&r);
-        read_problem(&r);
+        if (kind == TN_HEAD_SEQUENCE_CLASSIFICATION) read_problem(&r);
     } else {
         check_outputs(&r);
     }

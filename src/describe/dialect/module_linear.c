@@ -108,6 +108,10 @@ static void refuse_rest(const struct tn_module_source *m, const struct tn_varian
         struct tn_finding *f = tn_module_blocker(m, TN_UNEXPECTED_TENSOR, "has a tensor that nothing reads");
         tn_at_tensor(f, inv->files[t->file].path, t->name);
         tn_found(f, "%.*s", TN_FMT_ARG(t->name));
+        bool bias = tn_str_is(t->name, "linear.bias");
+        tn_expected(f, bias ? "no linear.bias, or a module that states a bias" : "the tensors of the module and no others");
+        tn_remedy(f, bias ? "state the bias in the module's document, or take its weights from the same package"
+                          : "take the weights and the module's document from the same package");
     }
 }
 

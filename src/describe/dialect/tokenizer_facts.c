@@ -190,7 +190,7 @@ struct tn_tokenizer_check tn_tokenizer_check_of(struct tn_tokenizer_reader *r)
     return (struct tn_tokenizer_check){.b = r->b,
                                        .component = r->hints->component,
                                        .facts = r->facts,
-                                       .file = tn_json_root(&r->file),
+                                       .file = r->file,
                                        .as_it_stands = r->class->from_file};
 }
 
@@ -387,7 +387,7 @@ static void read_input_names(struct tn_tokenizer_reader *r)
 
 static void read_truncation(struct tn_tokenizer_reader *r)
 {
-    struct tn_json v = tn_json_find(tn_json_root(&r->file), "/truncation/max_length");
+    struct tn_json v = tn_json_find(r->file, "/truncation/max_length");
     r->facts->truncation_set = tn_json_u64(v, &r->facts->truncation_max_length);
     if (r->facts->truncation_set) tn_fact_of_json(r->b, v, RULE, true, "tokenizer.truncation.max_length");
 }
@@ -422,7 +422,7 @@ static struct tn_str read_side(struct tn_tokenizer_reader *r, const char *key, c
     struct tn_json v = tn_json_get(tn_json_root(&r->config), key);
     struct tn_str text = TN_STR("");
     char place[64];
-    if (tn_json_type(v) == TN_JSON_NULL) v = tn_json_find(tn_json_root(&r->file), pointer);
+    if (tn_json_type(v) == TN_JSON_NULL) v = tn_json_find(r->file, pointer);
     if (tn_json_type(v) == TN_JSON_NULL) {
         tn_fact_of_default(r->b, r->class->name, "\"right\"", RULE, "tokenizer.%s", key);
         return TN_STR("right");
@@ -481,7 +481,7 @@ static bool open_documents(struct tn_tokenizer_reader *r)
     bool good = true;
     if (t->tokenizer_config.n > 0) good &= tn_builder_json(r->b, t->tokenizer_config, TN_JSON_OBJECT, &r->config);
     if (t->special_tokens_map.n > 0) good &= tn_builder_json(r->b, t->special_tokens_map, TN_JSON_OBJECT, &r->map);
-    if (t->tokenizer_json.n > 0) good &= tn_builder_json(r->b, t->tokenizer_json, TN_JSON_OBJECT, &r->file);
+    if (t->tokenizer_json.n > 0) good &= tn_builder_tokenizer(r->b, t->tokenizer_json, &r->file);
     return good && r->b->failed == TN_OK;
 }
 
@@ -528,7 +528,6 @@ void tn_describe_tokenizer(struct tn_builder *b, const struct tn_tokenizer_hints
     /* Without a class the file counts as it stands; but a model's config.json that does not read may name one. */
     bool unknown = t->present && !r.class && tn_builder_has(b, tn_builder_join(b, hints->folder, "config.json"));
     t->refused = unknown || b->d->findings.blockers > before;
-    tn_json_release(&r.file);
     tn_json_release(&r.map);
     tn_json_release(&r.config);
 }

@@ -205,7 +205,7 @@ static void compare_deberta_v2(struct rebuilt *s)
 
 bool tn_tokenizer_compare_rebuilt(struct tn_tokenizer_reader *r, const struct tn_tokenizer_vocabulary *vocabulary)
 {
-    struct rebuilt s = {.r = r, .root = tn_json_root(&r->file), .vocabulary = vocabulary};
+    struct rebuilt s = {.r = r, .root = r->file, .vocabulary = vocabulary};
     size_t before = r->b->d->findings.blockers;
     switch (r->class->stages) {
     case TN_STAGES_BERT: break;

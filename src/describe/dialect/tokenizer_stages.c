@@ -296,7 +296,7 @@ static void record_source(struct tn_tokenizer_reader *r)
 
 void tn_tokenizer_compare(struct tn_tokenizer_reader *r)
 {
-    struct stages s = {.r = r, .root = tn_json_root(&r->file)};
+    struct stages s = {.r = r, .root = r->file};
     if (!tn_json_present(s.root) && r->class->stages != TN_STAGES_BERT) {
         tn_tokenizer_refuse_lines(r);
         return;

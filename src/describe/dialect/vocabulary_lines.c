@@ -153,7 +153,7 @@ void tn_tokenizer_compare_vocab_txt(struct tn_tokenizer_reader *r)
     const struct tn_tokenizer_facts *t = r->facts;
     struct comparison c = {.r = r};
     struct tn_str text;
-    struct tn_json root = tn_json_root(&r->file);
+    struct tn_json root = r->file;
     const struct tn_package_file *file = b->failed == TN_OK ? tn_inventory_file(b->inv, t->vocab_txt) : NULL;
     if (!file || file->malformed || !tn_json_is(tn_json_find(root, "/model/vocab"), TN_JSON_OBJECT)) return;
     tn_error_clear(b->scratch);

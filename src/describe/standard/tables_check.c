@@ -19,16 +19,18 @@ static void explain_number(struct tn_finding *f, struct tn_json version)
 static void refuse_version(struct tn_json version, struct tn_findings *findings)
 {
     struct tn_str s = TN_STR("");
+    char shown[64];
     bool text = tn_json_str(version, &s);
+    tn_clean_text(shown, sizeof(shown), s.s, s.n); /* which no printf would show behind a NUL */
     struct tn_finding *f = tn_findings_add(findings, TN_BLOCKER, TN_METADATA_INVALID, TN_PHASE_DESCRIBE,
-                                           "the document has version \"%.*s\", and version \"v1\" is what this build reads",
-                                           (int)(s.n < 60 ? s.n : 60), s.s);
+                                           "the document has version \"%s\", and version \"v1\" is what this build reads",
+                                           shown);
     tn_at_json(f, version);
     if (!text) {
         explain_number(f, version);
         return;
     }
-    tn_found(f, "\"%.*s\"", TN_FMT_ARG(s));
+    tn_found(f, "\"%s\"", shown);
     tn_expected(f, "\"v1\" or \"1.0\", which are one version, or no schema_version");
     tn_remedy(f, "use a build that reads this version, or a document of version v1");
 }

@@ -19,12 +19,18 @@ static bool port_states(const struct tn_onnx_port *p)
     return true;
 }
 
+const struct tn_onnx_port *tn_standard_unstated_port(const struct tn_onnx_view *view)
+{
+    for (uint32_t i = 0; i < view->input_count; i++)
+        if (!port_states(&view->inputs[i])) return &view->inputs[i];
+    for (uint32_t i = 0; i < view->output_count; i++)
+        if (!port_states(&view->outputs[i])) return &view->outputs[i];
+    return NULL;
+}
+
 bool tn_standard_graph_states(const struct tn_onnx_view *view)
 {
-    bool good = view->output_count > 0;
-    for (uint32_t i = 0; i < view->input_count; i++) good = good && port_states(&view->inputs[i]);
-    for (uint32_t i = 0; i < view->output_count; i++) good = good && port_states(&view->outputs[i]);
-    return good;
+    return view->output_count > 0 && !tn_standard_unstated_port(view);
 }
 
 /* A dimension without a name is its own: no two are said to be equal. */
