@@ -265,11 +265,12 @@ static inline void expect(struct bytes graph, const struct given *in, const char
     CHECK_INT(tn_alloc_current(&alloc), 0);
 }
 
-static float numbers[4096];
+enum { NUMBERS = 1 << 15 }; /* as many as the largest picture has */
+static float numbers[NUMBERS];
 
 static inline struct given image(uint64_t state, bool hostile)
 {
-    for (size_t i = 0; i < 4096; i++) {
+    for (size_t i = 0; i < NUMBERS; i++) {
         numbers[i] = (float)test_uniform(&state, -5, 5);
         if (hostile && i % 61 == 7) numbers[i] = (float[]){NAN, INFINITY, -INFINITY, -0.0f}[i % 4];
     }
