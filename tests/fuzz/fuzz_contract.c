@@ -92,6 +92,8 @@ static void use(const struct tn_description *d)
     struct tn_buf metadata, content;
     struct tn_validation v;
     struct tn_serial_options o = {.yaml = true, .provenance = true};
+    struct tn_describe_options families = {0};
+    families.schemas = tn_family_schemas(&families.schema_count);
     tn_buf_init(&metadata, d->inv->ctx->alloc, 64 << 20);
     tn_buf_init(&content, d->inv->ctx->alloc, 64 << 20);
     enum tn_status status = tn_description_documents(d, &o, &metadata, &content, &err);
