@@ -64,6 +64,8 @@ DEP_CFLAGS := $(shell $(PKG_CONFIG) --cflags nettle sqlite3 yaml-0.1 2>/dev/null
 DEP_LIBS := $(shell $(PKG_CONFIG) --libs nettle sqlite3 yaml-0.1 2>/dev/null || echo -lnettle -lsqlite3 -lyaml) -lpthread -lm
 CFLAGS_ALL = $(BASE_FLAGS) $(OPT) $(DEP_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(OPT) $(LDFLAGS)
+# AddressSanitizer looks for the functions of C++ exceptions when a program begins; libraries that are opened later throw some.
+TEST_LIBS_asan := -Wl,--push-state,--no-as-needed -l:libstdc++.so.6 -Wl,--pop-state
 
 # V=1 shows the commands.
 ifeq ($(V),1)
@@ -136,7 +138,7 @@ tests: $(OUT)/tests/run $(OUT)/tests/jsonok $(OUT)/tests/doccheck $(OUT)/tests/e
 $(OUT)/tests/run: $(TEST_OBJECTS) $(filter-out %/main.o,$(CLI_OBJECTS)) $(OUT)/libtenon.a
 	@mkdir -p $(@D)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DEP_LIBS) $(TEST_LIBS_$(CFG))
 
 $(OUT)/tests/jsonok: $(OBJ)/tests/cli/jsonok.o $(OUT)/libtenon.a
 	@mkdir -p $(@D)
