@@ -40,19 +40,29 @@ bool tn_resize_by_planes(const struct tn_resize *p, enum tn_element e)
     return true;
 }
 
-/* Rows that are widened, by place of the pair: which one stands there. */
+/* Rows that are widened: which one stands in which place. */
 struct lines {
     float *room[2];
     const char *held[2];
 };
 
-static const float *widened(const struct planes *s, struct lines *l, int k, const char *from)
+/* Both rows of a pair. One that is there already stays where it is, and the other one takes the other place. */
+static void widen_pair(const struct planes *s, struct lines *l, const char *const *rows, const float **from)
 {
-    if (s->type == TN_FLOAT_F32) return (const float *)(const void *)from;
-    if (l->held[1 - k] == from) return l->room[1 - k];
-    if (l->held[k] != from) s->kernels->to_f32(s->type, from, l->room[k], s->in_width);
-    l->held[k] = from;
-    return l->room[k];
+    int at[2] = {-1, -1};
+    for (int k = 0; k < 2; k++) {
+        for (int place = 0; place < 2; place++)
+            if (l->held[place] == rows[k]) at[k] = place;
+    }
+    for (int k = 0; k < 2; k++) {
+        if (at[k] < 0 && at[1 - k] >= 0 && rows[k] == rows[1 - k]) at[k] = at[1 - k];
+        if (at[k] < 0) {
+            at[k] = at[1 - k] == 0;
+            s->kernels->to_f32(s->type, rows[k], l->room[at[k]], s->in_width);
+            l->held[at[k]] = rows[k];
+        }
+        from[k] = l->room[at[k]];
+    }
 }
 
 static void blend_columns(const struct planes *s, const float *t, float *y)
@@ -82,7 +92,10 @@ static void row_member(void *user, unsigned rank, unsigned size)
     for (size_t i = begin; i < end; i++) {
         size_t plane = i / s->out_height, o = i % s->out_height;
         const float *w = s->down.weight + 2 * o, *from[2];
-        for (int k = 0; k < 2; k++) from[k] = widened(s, &lines, k, s->x + (plane * s->in_height + s->down.index[2 * o + (size_t)k]) * s->in_width * s->element);
+        const char *rows[2];
+        for (size_t k = 0; k < 2; k++) rows[k] = s->x + (plane * s->in_height + s->down.index[2 * o + k]) * s->in_width * s->element;
+        if (s->type != TN_FLOAT_F32) widen_pair(s, &lines, rows, from);
+        for (int k = 0; k < 2 && s->type == TN_FLOAT_F32; k++) from[k] = (const float *)(const void *)rows[k];
         for (size_t c = 0; c < s->in_width; c++) blend[c] = w[0] * from[0][c] + w[1] * from[1][c];
         char *y = s->y + i * s->out_width * s->element;
         blend_columns(s, blend, s->type == TN_FLOAT_F32 ? (float *)(void *)y : result);
