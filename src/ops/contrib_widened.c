@@ -108,7 +108,7 @@ static bool infer_global(struct tn_infer *x)
 
 static const char *lacks_last(const struct tn_node *node)
 {
-    return tn_attr_int(node, "channels_last", 0) ? "channels in front of the image (channels_last 0)" : NULL;
+    return tn_attr_int(node, "channels_last", 0) ? "channels_last 1; channels in front of the image have one" : NULL;
 }
 
 /* ---- QAttention ----------------------------------------------------------------------------------------------------- */
